@@ -18,6 +18,7 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
     match subject {
         Subject::Unknown => None,
         Subject::NotNumbers => output_read(source),
+        Subject::Zeros => hidden(&sets),
         Subject::SetAnew => sets_anew(source, &sets),
         Subject::Rounds => rounds(source),
         Subject::Whole => whole_numbers(&sets),
@@ -58,6 +59,16 @@ fn sets_anew(source: &Source, sets: &[Set<'_>]) -> Option<String> {
     let is_sum = |name: &str| sums(sets).any(|sum| sum.name == name);
     let set = only(sets.iter().filter(|set| source.is_in_loop(set.line) && is_sum(set.name)))?;
     Some(format!("line {} sets {} anew in each round; `+=` adds to it", set.line, set.name))
+}
+
+/// Returns the sum that hides another one of its name.
+fn hidden(sets: &[Set<'_>]) -> Option<String> {
+    let before = |inner: &Set<'_>| sums(sets).find(|outer| outer.name == inner.name && outer.line < inner.line);
+    let (outer, inner) = sums(sets).find_map(|inner| Some((before(inner)?, inner)))?;
+    Some(format!(
+        "line {} declares another {}, which hides that of line {}: only the inner one is added to",
+        inner.line, inner.name, outer.line
+    ))
 }
 
 fn whole_numbers(sets: &[Set<'_>]) -> Option<String> {
@@ -145,6 +156,16 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_that_hides_another_is_named() {
+        let text = "__global__ void k(float* C)\n{\n    T acc = 0;\n    for (int k = 0; k < 8; ++k) {\n        \
+                    T acc = 0;\n        acc += k;\n    }\n    C[0] = acc;\n}\n";
+        let told = |text: &str| suspects(&Source::new(&text.into()), Subject::Zeros);
+        let expected = "line 5 declares another acc, which hides that of line 3: only the inner one is added to";
+        assert_eq!(told(text).as_deref(), Some(expected));
+        assert_eq!(told(&text.replacen("        T acc = 0;\n", "", 1)), None);
+    }
 
     #[test]
     fn what_no_kernel_reaches_is_no_suspect() {

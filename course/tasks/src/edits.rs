@@ -882,8 +882,8 @@ impl<'s> Search<'s> {
         let code = &self.code;
         let mut added: Vec<Changes> = Vec::new();
         for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
-            let step = (header..open).find(|at| code.at(*at) == "+=").unwrap_or(open);
-            let (counter, close) = (code.at(step.saturating_sub(1)), code.partner(open).unwrap_or(open));
+            let Some(step) = (header..open).find(|at| code.at(*at) == "+=") else { continue };
+            let (counter, close) = (code.at(step - 1), code.partner(open).unwrap_or(open));
             let by = code.words(step + 1..open - 1);
             let uses = (open..close).filter(|at| code.at(*at) == counter && code.at(at + 1) == "+");
             let changes: Changes = uses.map(|at| (code.bytes(at..at + 1), format!("{counter} + {by}"))).collect();

@@ -36,6 +36,8 @@ pub enum Subject {
     Unknown,
     /// Values that are not numbers.
     NotNumbers,
+    /// An output of zeros.
+    Zeros,
     /// A sum that begins anew in each round.
     SetAnew,
     /// The rounds of the loop over k.
@@ -118,6 +120,8 @@ type Holds<'h> = &'h dyn Fn(&dyn Fn(usize) -> usize) -> bool;
 
 /// Number of wrong elements that are examined in detail.
 const N_SAMPLES: usize = 24;
+/// Number of those that are compared with values of other places.
+const N_REARRANGED: usize = 1 << 10;
 /// Smallest number of wrong elements from which a cause is concluded: fewer could match one by accident.
 const MIN_SAMPLES: usize = 8;
 /// Largest map, in cells.
@@ -211,8 +215,8 @@ impl WrongResult<'_> {
     // Values of the wrong elements.
 
     fn what(&self, wrong: &Wrong) -> Option<Cause> {
-        use Subject::{NotNumbers, Stores, Unknown, Whole};
-        let samples = wrong.samples();
+        use Subject::{NotNumbers, Stores, Unknown, Whole, Zeros};
+        let samples = wrong.samples(N_SAMPLES);
         let (rows, cols, name) = (self.answer.rows(), self.answer.cols(), self.output());
         let got = |[row, col]: Place| self.got[row * cols + col];
         let want = |[row, col]: Place| self.answer.want(row, col);
@@ -222,7 +226,7 @@ impl WrongResult<'_> {
             return match self.right_on_integers {
                 // Products of numbers below 1, rounded towards zero.
                 true => cause(Whole, &format!("{ZEROS} on reals{WHOLE}")),
-                false => Some(Cause { clue: Clue::Zeros, ..Cause::new(Unknown, ZEROS) }),
+                false => Some(Cause { clue: Clue::Zeros, ..Cause::new(Zeros, ZEROS) }),
             };
         }
         if let Some(unwritten) = self.unwritten() {
@@ -252,8 +256,9 @@ impl WrongResult<'_> {
         if (rows, cols) != (1, 1) && all(&|place| near(place, turned(place))) && self.has_distinct_lines() {
             return cause(Unknown, "rows and columns are swapped: each value is right in the transposed place");
         }
-        // A guard may leave some out.
-        let written: Vec<Place> = samples.iter().copied().filter(|place| !got(*place).is_poison()).collect();
+        // Of many: a rule that holds for a part of the columns is none. A guard may leave some out.
+        let written: Vec<Place> =
+            wrong.samples(N_REARRANGED).into_iter().filter(|place| !got(*place).is_poison()).collect();
         let exchanged = |[row, col]: Place| row < cols && col < rows && near([row, col], want([col, row]));
         if written.len() >= MIN_SAMPLES && written.iter().all(|place| exchanged(*place)) && self.has_distinct_lines() {
             let text = format!("{name}[row][col] holds the value of {name}[col][row]: the store exchanges the two");
@@ -410,7 +415,10 @@ impl WrongResult<'_> {
                 };
                 return Some(Cause::new(reads, text));
             }
-            if let Some(text) = permuted(line, all, &|to| moved(&|at| at - at % all + to(at % all))) {
+            // In the whole tile, or in the parts of it that warps have.
+            let parts = [1, 2, 4].into_iter().filter(|n| all.is_multiple_of(2 * n)).map(|n| all / n);
+            let holds = |part: usize, to: &dyn Fn(usize) -> usize| moved(&|at| at - at % part + to(at % part));
+            if let Some(text) = { parts }.find_map(|part| permuted(line, [all, part], &|to| holds(part, to))) {
                 return Some(Cause::new(Subject::SumsAndStores, text));
             }
             let after = |by: usize| moved(&|at| at + by).then_some((by, "after"));
@@ -528,9 +536,9 @@ impl WrongResult<'_> {
     }
 }
 
-/// Returns how rows or columns of a tile are permuted, each `line` in one of `all` places: `holds` tests where the
-/// values in a place come from.
-fn permuted(line: &str, all: usize, holds: Holds<'_>) -> Option<String> {
+/// Returns how rows or columns of a tile are permuted, each `line` in one of the places of a part of the tile: `holds`
+/// tests where the values in a place come from.
+fn permuted(line: &str, [tile, all]: [usize; 2], holds: Holds<'_>) -> Option<String> {
     let steps = || [1].into_iter().chain(STEPS).filter(|step| 2 * step <= all && all.is_multiple_of(2 * step));
     if let Some(step) = steps().find(|step| holds(&|at| at ^ step)) {
         return Some(format!(
@@ -546,8 +554,9 @@ fn permuted(line: &str, all: usize, holds: Holds<'_>) -> Option<String> {
         })?;
     let apart = all / group / n;
     let together = if group == 1 { String::new() } else { format!(", {group} {line}s together") };
+    let part = if all == tile { "each tile".to_owned() } else { format!("every {all} {line}s") };
     Some(format!(
-        "in each tile{together}, place c of {} holds what belongs in place c % {n} * {apart} + c / {n}, as 1 holds {apart}: \
+        "in {part}{together}, place c of {} holds what belongs in place c % {n} * {apart} + c / {n}, as 1 holds {apart}: \
          a thread stores as one {line} what it computed or loaded as another",
         all / group
     ))
@@ -771,11 +780,20 @@ impl Wrong {
         wrong.map(|(index, _)| [index / self.cols, index % self.cols])
     }
 
-    /// Returns samples of the wrong places, spread over all of them.
-    fn samples(&self) -> Vec<[usize; 2]> {
-        // A step that shares no factor with the number of columns, or all samples could lie in one.
-        let step = (self.n / N_SAMPLES).max(1) | 1;
-        self.places().step_by(step).take(N_SAMPLES).collect()
+    /// Returns up to so many of the wrong places, spread over all of them and over their columns: in equal steps, they
+    /// could all lie in a few columns.
+    fn samples(&self, most: usize) -> Vec<Place> {
+        const GOLDEN: f64 = 0.618_033_988_749_894_9;
+        let n = most.min(self.n);
+        let mut chosen: Vec<usize> = match n == self.n {
+            true => (0..n).collect(),
+            false => (1..=n).map(|i| ((i as f64 * GOLDEN).fract() * self.n as f64) as usize).collect(),
+        };
+        chosen.sort_unstable();
+        chosen.dedup();
+        let mut chosen = chosen.into_iter().peekable();
+        let places = self.places().enumerate();
+        places.filter(|(at, _)| chosen.next_if_eq(at).is_some()).map(|(_, place)| place).collect()
     }
 
     fn all(&self, holds: impl Fn(usize, usize) -> bool) -> bool {
@@ -1026,7 +1044,11 @@ mod tests {
             assert!(why.contains(text), "{why}, not {text}");
         }
         type From = fn(usize) -> usize;
-        let columns: [(From, &str); 4] = [
+        let columns: [(From, &str); 5] = [
+            (
+                |col| col / 16 * 16 + (col / 2 % 4 * 2 + col / 8 % 2) * 2 + col % 2,
+                "in every 16 columns, 2 columns together, place c of 8 holds what belongs in place c % 4 * 2 + c / 4",
+            ),
             (|col| col % 8 * 4 + col / 8, "place c of 32 holds what belongs in place c % 8 * 4 + c / 8, as 1 holds 4"),
             (
                 |col| col / 2 % 4 * 8 + col / 8 * 2 + col % 2,

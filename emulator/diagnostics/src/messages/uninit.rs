@@ -59,8 +59,11 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         true => format!("Loaded by the bulk copy at {}, and used", launch.line_name(here, load)),
         false => read,
     };
-    let mut reader = format!("{read} by {thread_name}.");
     let values = case.explained.as_ref().map(Explained::variable_values).unwrap_or_default();
+    // A shuffle may have brought it from the thread that read it.
+    let shuffles = launch.inputs.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Shuffle { .. }));
+    let then = if shuffles && case.explained.is_none() && !is_copy { ", and used" } else { "" };
+    let mut reader = format!("{read}{then} by {thread_name}.");
     if !values.is_empty() {
         reader = format!("{read} by {thread_name}: {values}.");
     }
