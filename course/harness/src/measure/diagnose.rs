@@ -590,7 +590,7 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
     }
     // The last that fits: as few terms as possible are missing.
     if let Some(end) = ends.last() {
-        let text = format!("the last {} of {k} terms of each sum are missing (k >= {end})", k - end);
+        let text = format!("{} missing (k >= {end})", terms_of("last", k - end, k));
         return Some(Cause::new(Rounds, text));
     }
     if let Some(&begin) = begins.first() {
@@ -601,11 +601,11 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
             (false, true) => (SetAnew, ", as if each term replaced the sum: `=` in place of `+=`"),
             (false, false) => (Rounds, ""),
         };
-        let text = format!("the first {begin} of {k} terms of each sum are missing (k < {begin}){cause}");
+        let text = format!("{} missing (k < {begin}){cause}", terms_of("first", begin, k));
         return Some(Cause::new(subject, text));
     }
     if let Some(begin) = twice.last() {
-        let text = format!("the last {} of {k} terms of each sum are counted twice (k >= {begin})", k - begin);
+        let text = format!("{} counted twice (k >= {begin})", terms_of("last", k - begin, k));
         return Some(Cause::new(Rounds, text));
     }
 
@@ -707,6 +707,12 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
         let fitting = other.into_iter().find(|(.., places)| fits(n_terms, &|place, i| product(places, place, i)));
         fitting.map(|(operand, text, _)| Cause::new(Reads(operand), text))
     })
+}
+
+/// Returns `the last 8 of 24 terms of each sum are`, or `the last of 24 terms of each sum is`.
+fn terms_of(side: &str, n: usize, all: usize) -> String {
+    let (n, are) = if n == 1 { (String::new(), "is") } else { (format!("{n} "), "are") };
+    format!("the {side} {n}of {all} terms of each sum {are}")
 }
 
 /// Returns the term that sums lack, and the one that they have twice.
