@@ -18,7 +18,7 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
     match subject {
         Subject::Unknown => None,
         Subject::NotNumbers => output_read(source),
-        Subject::Zeros => hidden(&sets),
+        Subject::Zeros => hidden(source, &sets),
         Subject::SetAnew => sets_anew(source, &sets),
         Subject::Rounds => rounds(source),
         Subject::Whole => whole_numbers(&sets),
@@ -62,9 +62,19 @@ fn sets_anew(source: &Source, sets: &[Set<'_>]) -> Option<String> {
 }
 
 /// Returns the sum that hides another one of its name.
-fn hidden(sets: &[Set<'_>]) -> Option<String> {
-    let before = |inner: &Set<'_>| sums(sets).find(|outer| outer.name == inner.name && outer.line < inner.line);
-    let (outer, inner) = sums(sets).find_map(|inner| Some((before(inner)?, inner)))?;
+fn hidden(source: &Source, sets: &[Set<'_>]) -> Option<String> {
+    // Braces open between the two, and none closes that was open before: one stands in a block around the other.
+    let is_around = |outer: &Set<'_>, inner: &Set<'_>| {
+        let braces = (outer.line..inner.line).flat_map(|line| source.clean_line(line).unwrap_or_default().bytes());
+        let depths = braces.scan(0, |depth, byte| {
+            *depth += i32::from(byte == b'{') - i32::from(byte == b'}');
+            Some(*depth)
+        });
+        let (least, last) = depths.fold((0, 0), |(least, _), depth| (depth.min(least), depth));
+        outer.name == inner.name && outer.line < inner.line && least == 0 && last > 0
+    };
+    let around = |inner: &Set<'_>| sums(sets).find(|outer| is_around(outer, inner));
+    let (outer, inner) = sums(sets).find_map(|inner| Some((around(inner)?, inner)))?;
     Some(format!(
         "line {} declares another {}, which hides that of line {}: only the inner one is added to",
         inner.line, inner.name, outer.line
@@ -165,6 +175,12 @@ mod tests {
         let expected = "line 5 declares another acc, which hides that of line 3: only the inner one is added to";
         assert_eq!(told(text).as_deref(), Some(expected));
         assert_eq!(told(&text.replacen("        T acc = 0;\n", "", 1)), None);
+        // Two functions, and two blocks beside each other.
+        assert_eq!(
+            told(&text.replacen("    for (int k = 0; k < 8; ++k) {", "}\n__global__ void l(float* C)\n{", 1)),
+            None
+        );
+        assert_eq!(told(&text.replacen("    T acc = 0;", "    if (C) { T acc = 0; }", 1)), None);
     }
 
     #[test]
