@@ -11,6 +11,11 @@ pub mod window {
     pub const PARAM: u64 = 0x7F_0002 << BITS;
     /// Addresses of functions, without memory.
     pub const CODE: u64 = 0x7F_0003 << BITS;
+
+    /// Returns whether an address lies in the window that starts at `start`.
+    pub fn holds(start: u64, address: u64) -> bool {
+        address >> BITS == start >> BITS
+    }
 }
 
 /// Bits of an offset in one block's shared memory; the block's rank in its cluster is above them.

@@ -2,12 +2,20 @@
 
 use arithmetic::lanes::Class;
 
+use crate::operands::AluClasses;
+
 /// Operand classes and undefined-bit rule of an arithmetic operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AluShape {
     pub flow: Flow,
     pub dst: Class,
     pub srcs: &'static [Class],
+}
+
+impl AluShape {
+    pub fn classes(self) -> AluClasses {
+        AluClasses { dst: self.dst, srcs: self.srcs }
+    }
 }
 
 /// Rule by which undefined source bits make result bits undefined.

@@ -72,7 +72,7 @@ pub enum KnownOfLoop {
     OthersWait,
     /// It never ends: the registers that its conditions depend on repeat.
     Endless,
-    /// The same, with memory that its conditions depend on and that no other thread is left to change.
+    /// It never ends, as no other thread is left to change the memory that its conditions depend on.
     EndlessAlone,
 }
 

@@ -20,16 +20,13 @@ use crate::program::limits::WARP_COST;
 use crate::program::{BARRIERS, SHARED_BASE, Special};
 
 use crate::exec::ZERO_LINE;
-use crate::exec::fiber::Fiber;
+use crate::exec::fiber::{Fiber, FiberState};
 use crate::exec::launch_job::Job;
 use barrier_state::Barrier;
 use local_pointer::LocalPointer;
 use shadow::Shadow;
 use unwritten::{Carried, KeptUndefined};
-use watch::Watch;
-
-/// Thread-instructions of a block after which its loops are looked at for the first time.
-const FIRST_PROBE: u64 = 1 << 26;
+use watch::{FIRST_PROBE, Watch};
 
 /// State of a warp that outlives its turn.
 #[derive(Debug, Default)]
@@ -58,6 +55,11 @@ impl Warp {
         fibers.clear();
         fibers.push(Fiber::new(all));
         *self = Self { fibers, live: all, all, ..Self::default() };
+    }
+
+    /// Returns whether some of its lanes can run.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.fibers.iter().any(|fiber| fiber.state == FiberState::Ready)
     }
 }
 

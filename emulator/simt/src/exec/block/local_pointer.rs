@@ -3,7 +3,7 @@
 /// A pointer to a thread's local memory that lies where other threads can read it.
 #[derive(Debug)]
 pub(crate) struct LocalPointer {
-    /// Where it was stored, as a generic address.
+    /// Generic address of the place where it was stored.
     pub(crate) place: u64,
     pub(crate) value: u64,
     pub(crate) thread: u32,

@@ -6,15 +6,18 @@ use crate::arithmetic::lanes::Line;
 
 use crate::exec::fiber::Frame;
 
+/// Thread-instructions of a block after which one of its warps is watched for the first time.
+pub(super) const FIRST_PROBE: u64 = 1 << 26;
+
 /// Frames and registers of a warp.
 pub(crate) type State = (Vec<Frame>, Vec<Line>, Vec<u32>);
 
-/// A warp of which some turns are watched. It runs as it does otherwise: a launch must not depend on who watches.
+/// A part of a warp's run: what it executed since a state that may come back.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) warp: u32,
+    /// Turns that were watched.
     pub(crate) turns: u32,
-    /// The state before turn 1, 2, 4, …, until it comes back.
     pub(crate) kept: Option<State>,
     /// Positions of the operations since then.
     pub(crate) positions: BTreeSet<u32>,
@@ -23,5 +26,10 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn new(warp: u32) -> Self {
         Self { warp, turns: 0, kept: None, positions: BTreeSet::new() }
+    }
+
+    pub(crate) fn keep(&mut self, state: State) {
+        self.kept = Some(state);
+        self.positions.clear();
     }
 }

@@ -83,7 +83,7 @@ impl Worker<'_> {
     /// Converts as [`Self::offset_from_here`] does, for the one address space; other addresses are the same from
     /// everywhere.
     pub(crate) fn seen_from_here(&self, address: u64) -> u64 {
-        if address >> window::BITS == window::SHARED >> window::BITS {
+        if window::holds(window::SHARED, address) {
             window::SHARED + self.offset_from_here(address - window::SHARED)
         } else {
             address

@@ -4,8 +4,8 @@
 use crate::arithmetic::lanes::{Class, NONE};
 use crate::check::MistakeDetails;
 use crate::lane_mask::LaneMask;
-use crate::program::operands::{AluClasses, Purpose, Role, for_each_operand};
-use crate::program::{Access, MemSpace, OpKind, window};
+use crate::program::operands::{Purpose, Role, for_each_operand};
+use crate::program::{Access, MemSpace, window};
 
 use crate::exec::block::local_pointer::LocalPointer;
 use crate::exec::memory::access_spec::AccessSpec;
@@ -14,10 +14,6 @@ use crate::exec::worker::Worker;
 
 /// Pointers of a block that are remembered.
 const MAX_POINTERS: usize = 1024;
-
-fn is_local(value: u64) -> bool {
-    value >> window::BITS == window::LOCAL >> window::BITS
-}
 
 /// Returns whether an access moves pointers between memory that threads share and registers.
 #[inline(always)]
@@ -30,13 +26,13 @@ impl Worker<'_> {
     #[cold]
     pub(crate) fn note_local_pointers(&mut self, a: &Access, spec: &AccessSpec<'_>, good: LaneMask) {
         for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
-            let lanes = good.filter(|lane| is_local(self.u64_at(src, lane)));
+            let lanes = good.filter(|lane| window::holds(window::LOCAL, self.u64_at(src, lane)));
             if lanes.is_empty() {
                 continue;
             }
             let addresses = per_lane::addresses(self, spec);
             let instr = self.job.kernel.ops[spec.pc as usize].instr;
-            for lane in lanes.iter().filter(|&lane| !is_local(addresses[lane])) {
+            for lane in lanes.iter().filter(|&lane| !window::holds(window::LOCAL, addresses[lane])) {
                 let place = addresses[lane].wrapping_add(8 * e as u64);
                 let thread = self.warp.index * 32 + lane as u32;
                 let pointer = LocalPointer { place, value: self.u64_at(src, lane), thread, instr };
@@ -75,11 +71,9 @@ impl Worker<'_> {
     fn is_followed(&self, pc: u32, register: i32) -> bool {
         let kernel = self.job.kernel;
         let mut carriers = vec![register];
-        for (at, op) in kernel.ops.iter().enumerate().skip(pc as usize + 1) {
+        for (op, shape) in kernel.ops.iter().zip(&kernel.shapes).skip(pc as usize + 1) {
             let (mut is_address, mut carries) = (false, false);
-            let shape = kernel.shapes.get(at).filter(|_| matches!(op.kind, OpKind::Alu { .. }));
-            let classes = shape.map_or(AluClasses::NONE, |shape| AluClasses { dst: shape.dst, srcs: shape.srcs });
-            for_each_operand(&op.kind, classes, &mut |operand| {
+            for_each_operand(&op.kind, shape.classes(), &mut |operand| {
                 if operand.class != Class::Bits64 {
                     return;
                 }

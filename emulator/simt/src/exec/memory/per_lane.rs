@@ -36,8 +36,7 @@ pub(crate) fn addresses(worker: &Worker<'_>, spec: &AccessSpec<'_>) -> [u64; WAR
 /// Returns whether an address is one of local memory, or lies before its start: less than half a window.
 fn is_local(space: MemSpace, address: u64) -> bool {
     const HALF: u64 = 1 << (window::BITS - 1);
-    space == MemSpace::Local
-        || space == MemSpace::Generic && (address.wrapping_add(HALF)) >> window::BITS == window::LOCAL >> window::BITS
+    space == MemSpace::Local || space == MemSpace::Generic && window::holds(window::LOCAL, address.wrapping_add(HALF))
 }
 
 /// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a sound launch.

@@ -477,7 +477,7 @@ impl Worker<'_> {
 
     /// Works as [`Self::mbarrier_at`], for a generic address.
     pub(crate) fn mbarrier_in(&mut self, address: u64, pc: u32, lane: usize) -> Option<u32> {
-        if address >> window::BITS != window::SHARED >> window::BITS {
+        if !window::holds(window::SHARED, address) {
             self.bad_barrier(pc, lane, 0, BadBarrier::NotShared(address));
             return None;
         }

@@ -102,7 +102,7 @@ impl Worker<'_> {
 
     /// Returns a lane's byte as a place of `Carried`: local memory is each lane's own.
     fn carried_place(&self, address: u64, lane: usize) -> u64 {
-        let in_local = address >> window::BITS == window::LOCAL >> window::BITS;
+        let in_local = window::holds(window::LOCAL, address);
         if in_local { address + self.local_offset(lane) as u64 } else { address }
     }
 
@@ -253,7 +253,7 @@ impl Worker<'_> {
                 let first = self.checks.shadow.origins(spot, lane).first();
                 from.get_or_insert(first);
                 let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..first };
-                if origin.address >> window::BITS == window::SHARED >> window::BITS {
+                if window::holds(window::SHARED, origin.address) {
                     self.report_exited();
                 }
                 for byte in (0..element).filter(|byte| holes >> byte & 1 == 1) {

@@ -52,7 +52,7 @@ impl Worker<'_> {
         loop {
             let mut ran = false;
             for w in 0..job.n_warps {
-                if !self.block.warps[w as usize].fibers.iter().any(|f| f.state == FiberState::Ready) {
+                if !self.block.warps[w as usize].is_ready() {
                     continue;
                 }
                 ran = true;
@@ -152,9 +152,6 @@ impl Worker<'_> {
             while !worker.stopped
                 && let Some(pause) = worker.run_fiber(w)
             {
-                if worker.stopped {
-                    break;
-                }
                 worker.join_lanes(w as usize);
                 if matches!(pause, Pause::EndOfTurn | Pause::Poll) {
                     break;
@@ -183,7 +180,7 @@ impl Worker<'_> {
         if checks {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
-        let done = !self.block.warps[index].fibers.iter().any(|f| f.state == FiberState::Ready);
+        let done = !self.block.warps[index].is_ready();
         if let Some(races) = &mut self.checks.shared_races {
             races.leave(done, &mut self.checks.collector);
         }

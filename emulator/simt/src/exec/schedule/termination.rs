@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use crate::arithmetic::lanes::{Class, Line};
 use crate::check::{BarrierGroup, BarrierProblem, KnownOfLoop, MistakeDetails};
 use crate::lane_mask::LaneMask;
-use crate::program::operands::{AluClasses, Operand, for_each_operand};
+use crate::program::operands::{Operand, for_each_operand};
 use crate::program::{Access, MemSpace, OpKind, Order};
 
 use crate::exec::block::Warp;
-use crate::exec::block::watch::State;
+use crate::exec::block::watch::Watch;
 use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
 use crate::exec::launch_job::Job;
 use crate::exec::worker::Worker;
@@ -23,14 +23,6 @@ const MAX_TURNS: u32 = 16;
 const FIRST_KEPT: u64 = 64;
 /// Barriers at which it waits for others meanwhile.
 const MAX_WAITS: u32 = 1 << 12;
-
-/// A part of a warp's run.
-struct Stretch {
-    /// Positions of the operations.
-    positions: BTreeSet<u32>,
-    /// What is known of it, if the warp is bound to run it forever.
-    endless: Option<KnownOfLoop>,
-}
 
 impl Worker<'_> {
     /// Reports that no thread can continue.
@@ -61,8 +53,7 @@ impl Worker<'_> {
 
     /// Stops the launch when blocks that wait for each other, of which this is one, have spent the budget.
     pub(crate) fn runaway_block(&mut self) {
-        let ready = |w: &crate::exec::block::Warp| w.fibers.iter().any(|f| f.state == FiberState::Ready);
-        let warp = self.block.warps.iter().position(ready).unwrap_or(0) as u32;
+        let warp = self.block.warps.iter().position(Warp::is_ready).unwrap_or(0) as u32;
         self.switch_to_warp(warp);
         self.activity.moved = false;
         self.runaway(warp);
@@ -70,24 +61,24 @@ impl Worker<'_> {
 
     /// Stops the launch when the budget is spent, with the loop that the warp is in.
     pub(crate) fn runaway(&mut self, w: u32) {
-        let stretch = self.stretch(w);
-        self.stop_in(w, &stretch);
+        let (watch, endless) = self.run_on(w);
+        self.stop_in(&watch, endless);
     }
 
-    /// Stops the launch if the warp that is about to run is watched, and in a loop that never ends.
+    /// Stops the launch if the warp that is about to run is watched, and in a loop that never ends. A watched warp runs
+    /// as it does otherwise: a launch must not depend on who watches.
     pub(super) fn begin_watched_turn(&mut self, w: u32) {
         let Some(mut watch) = self.block.watch.take_if(|watch| watch.warp == w) else { return };
         let Some(stack) = self.only_running(w) else { return };
         // The host may still change what the warp polls.
-        let endless = watch.kept.as_ref().and_then(|kept| self.comes_back(w, kept, &stack, &watch.positions, false));
+        let endless = self.comes_back(&watch, &stack, false);
         if endless.is_some() {
-            return self.stop_in(w, &Stretch { positions: watch.positions, endless });
+            return self.stop_in(&watch, endless);
         }
         watch.turns += 1;
         if watch.turns.is_power_of_two() {
             let (lines, preds) = self.registers();
-            watch.kept = Some((stack, lines, preds));
-            watch.positions.clear();
+            watch.keep((stack, lines, preds));
         }
         if watch.turns <= MAX_TURNS {
             self.followed = Some(std::mem::take(&mut watch.positions));
@@ -108,23 +99,13 @@ impl Worker<'_> {
         Some(fiber.stack.clone())
     }
 
-    /// Returns what is known of a warp that runs forever: all that decides its way is again as in `kept`, and no other
-    /// thread is left to change what it reads for that; `with_polls`: by strong loads, too.
-    fn comes_back(
-        &self,
-        w: u32,
-        (frames, lines, preds): &State,
-        stack: &[Frame],
-        positions: &BTreeSet<u32>,
-        with_polls: bool,
-    ) -> Option<KnownOfLoop> {
-        if frames != stack {
-            return None;
-        }
-        let is_ready = |warp: &Warp| warp.fibers.iter().any(|f| f.state == FiberState::Ready);
-        let is_alone = (0..).zip(&self.block.warps).all(|(other, warp)| other == w || !is_ready(warp))
+    /// Returns what is known of a warp that runs forever: all that decides its way is again as it was kept, and no
+    /// other thread is left to change what it reads for that; `with_polls`: by strong loads, too.
+    fn comes_back(&self, watch: &Watch, stack: &[Frame], with_polls: bool) -> Option<KnownOfLoop> {
+        let (_, lines, preds) = watch.kept.as_ref().filter(|(frames, ..)| frames == stack)?;
+        let is_alone = (0..).zip(&self.block.warps).all(|(other, warp)| other == watch.warp || !warp.is_ready())
             && self.job.grid.iter().product::<u32>() == 1;
-        let deciding = Deciding::new(self.job, positions.iter(), is_alone, with_polls)?;
+        let deciding = Deciding::new(self.job, watch.positions.iter(), is_alone, with_polls)?;
         let (lines_now, preds_now) = self.registers();
         let same_lines = deciding.lines.iter().all(|at| lines[*at as usize].0 == lines_now[*at as usize].0);
         if !same_lines || deciding.preds.iter().any(|at| preds[*at as usize] != preds_now[*at as usize]) {
@@ -133,18 +114,18 @@ impl Worker<'_> {
         Some(if deciding.reads { KnownOfLoop::EndlessAlone } else { KnownOfLoop::Endless })
     }
 
-    fn stop_in(&mut self, w: u32, stretch: &Stretch) {
-        let job = self.job;
+    fn stop_in(&mut self, watch: &Watch, endless: Option<KnownOfLoop>) {
+        let (job, w) = (self.job, watch.warp);
         let ready = |f: &Fiber| f.state == FiberState::Ready;
         let mask = self.block.warps[w as usize].fibers.iter().find(|f| ready(f)).map_or(LaneMask::of(0), Fiber::lanes);
         self.warp.index = w;
-        let (low, high) = stretch.positions.first().zip(stretch.positions.last()).unwrap_or((&0, &0));
+        let (low, high) = watch.positions.first().zip(watch.positions.last()).unwrap_or((&0, &0));
         let loop_of = smallest_loop(job, *low, *high);
         let at = loop_of.map_or(*low, |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
         let waits = self.others_wait && self.block.waits && !self.activity.moved;
-        let known = match stretch.endless.filter(|_| loop_of.is_some()) {
+        let known = match endless.filter(|_| loop_of.is_some()) {
             Some(endless) => endless,
             None if waits => KnownOfLoop::OthersWait,
             None => KnownOfLoop::Nothing,
@@ -161,34 +142,31 @@ impl Worker<'_> {
         self.fatal(at, mask, details);
     }
 
-    /// Follows a warp for some branches, when the launch is about to stop: it runs alone, as far as its block lets it.
-    fn stretch(&mut self, w: u32) -> Stretch {
-        let is_ready = |warp: &Warp| warp.fibers.iter().any(|f| f.state == FiberState::Ready);
-        let mut followed = BTreeSet::new();
-        // The state after branch 64, 128, 256, … is kept until it comes back.
-        let mut kept: Option<State> = None;
+    /// Watches a warp for some branches, when the launch is about to stop: it runs alone, as far as its block lets it.
+    fn run_on(&mut self, w: u32) -> (Watch, Option<KnownOfLoop>) {
+        let mut watch = Watch::new(w);
         let (mut endless, mut n_waits) = (None, 0);
         for n in 1..=MAX_BRANCHES {
-            self.followed = Some(std::mem::take(&mut followed));
+            self.followed = Some(std::mem::take(&mut watch.positions));
             // Each branch ends a turn here: a poll before it must not part the lanes there.
             self.activity.polled = false;
             let pause = self.in_turn(w, |worker| {
                 worker.warp.left = 0;
                 worker.run_fiber(w)
             });
-            followed = self.followed.take().unwrap_or_default();
+            watch.positions = self.followed.take().unwrap_or_default();
             self.join_lanes(w as usize);
             self.block.spent = self.spent;
             if self.stopped {
                 break;
             }
-            if !is_ready(&self.block.warps[w as usize]) {
+            if !self.block.warps[w as usize].is_ready() {
                 // At a barrier, others have to arrive.
                 let others =
-                    (0..self.job.n_warps).filter(|other| *other != w && is_ready(&self.block.warps[*other as usize]));
+                    (0..self.job.n_warps).filter(|other| *other != w && self.block.warps[*other as usize].is_ready());
                 others.collect::<Vec<_>>().into_iter().for_each(|other| self.run_warp(other));
                 n_waits += 1;
-                if self.stopped || n_waits > MAX_WAITS || !is_ready(&self.block.warps[w as usize]) {
+                if self.stopped || n_waits > MAX_WAITS || !self.block.warps[w as usize].is_ready() {
                     break;
                 }
                 continue;
@@ -197,17 +175,17 @@ impl Worker<'_> {
             if !matches!(pause, Some(Pause::EndOfTurn | Pause::Poll)) {
                 continue;
             }
-            endless = kept.as_ref().and_then(|kept| self.comes_back(w, kept, &stack, &followed, true));
+            endless = self.comes_back(&watch, &stack, true);
             if endless.is_some() {
                 break;
             }
+            // The state after branch 64, 128, 256, … is kept until it comes back.
             if n.is_power_of_two() && n >= FIRST_KEPT {
                 let (lines, preds) = self.registers();
-                kept = Some((stack, lines, preds));
-                followed.clear();
+                watch.keep((stack, lines, preds));
             }
         }
-        Stretch { positions: followed, endless }
+        (watch, endless)
     }
 
     fn registers(&self) -> (Vec<Line>, Vec<u32>) {
@@ -246,7 +224,7 @@ impl Worker<'_> {
 struct Deciding {
     lines: BTreeSet<u32>,
     preds: BTreeSet<u32>,
-    /// Whether they depend on memory that threads can change.
+    /// True if they depend on memory that threads can change.
     reads: bool,
 }
 
@@ -271,9 +249,7 @@ impl Deciding {
             let n = found.lines.len() + found.preds.len();
             for (at, op) in ops() {
                 let mut registers = Vec::new();
-                let shape = job.kernel.shapes[at];
-                let classes = AluClasses { dst: shape.dst, srcs: shape.srcs };
-                for_each_operand(&op.kind, classes, &mut |operand| {
+                for_each_operand(&op.kind, job.kernel.shapes[at].classes(), &mut |operand| {
                     registers.extend((operand.src >= 0).then_some(operand))
                 });
                 let is_wanted = match op.kind {
