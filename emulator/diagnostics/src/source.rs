@@ -284,7 +284,7 @@ impl Source {
         let declared = self.array("__shared__", name, None)?;
         let is_declaration = |line: &u32| {
             let text = self.clean_line(*line).unwrap_or_default();
-            text.contains("__shared__") && words(text).any(|(_, word)| word == name)
+            text.contains("__shared__") && has_word(text, name)
         };
         let line = (1..=self.n_lines()).find(is_declaration)?;
         let elements = declared.dims.last().copied().filter(|_| declared.dims.len() > 1)??;

@@ -163,11 +163,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
         // too early after that, is the wrong element.
         let is_early_read = |mistake: &MistakeGroup| match &mistake.first.details {
             MistakeDetails::Uninitialised { access, load, copy, .. } => {
-                let missing = match copy {
-                    None => Some(MissingOrder::BeforeOverwriting),
-                    Some(CopyUnderWay { phase, .. }) => phase.map(|_| MissingOrder::Phase),
-                };
-                Some(race.missing) == missing
+                missing_before(copy.as_ref()) == Some(race.missing)
                     && race.space == access.space
                     && self.reads_at(race, launch.line(*load))
                     && array_start(launch, (*load, access.address)) == array_start(launch, (*load, race.address))
@@ -244,10 +240,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
             || access.space == MemSpace::Shared && self.out_of_step.is_some()
             || self.any_race(|race| {
                 race.space == access.space
-                    && match copy {
-                        None => race.missing != MissingOrder::BeforeOverwriting,
-                        Some(copy) => copy.phase.is_none() || race.missing != MissingOrder::Phase,
-                    }
+                    && missing_before(copy) != Some(race.missing)
                     && self.reads_at(race, line)
                     && same_array(race)
             })
@@ -384,6 +377,14 @@ fn same_array(launch: &LaunchContext<'_>, a: &RaceFacts, b: &RaceFacts) -> bool 
 fn array_start(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Option<u64> {
     let target = launch.target(instr, MemSpace::Shared, address, 1, AccessKind::Read);
     target.map(|target| target.start)
+}
+
+/// Returns the order whose lack lets a thread read what is still to be written: by other threads, or by this copy.
+fn missing_before(copy: Option<&CopyUnderWay>) -> Option<MissingOrder> {
+    match copy {
+        None => Some(MissingOrder::BeforeOverwriting),
+        Some(copy) => copy.phase.map(|_| MissingOrder::Phase),
+    }
 }
 
 /// Returns whether `mistake` makes a clearer message than `than`: its threads are of different warps.
