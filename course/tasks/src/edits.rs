@@ -112,7 +112,7 @@ struct Search<'s> {
     found: Vec<Found>,
 }
 
-/// What a verdict says about where the mistake is.
+/// Hints of a verdict at the place of the mistake.
 #[derive(Debug, Clone, Default)]
 pub struct Clues {
     /// The verdict's code.
@@ -267,12 +267,12 @@ impl<'s> Search<'s> {
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
         // What is inserted after a line is about that line and the next.
         let does_to_do = changes.iter().any(|(range, _)| {
-            let lines = self.code.line_of(range.start.saturating_sub(1))..=self.code.line_of(range.end);
-            let lines = if range.is_empty() {
-                lines
+            let (first, last) = if range.is_empty() {
+                (range.start.saturating_sub(1), range.end)
             } else {
-                self.code.line_of(range.start)..=self.code.line_of(range.end - 1)
+                (range.start, range.end - 1)
             };
+            let lines = self.code.line_of(first)..=self.code.line_of(last);
             self.to_do.iter().enumerate().any(|(line, is_to_do)| *is_to_do && lines.contains(&line))
         });
         if !overlap && !does_to_do && cost <= MOST {
@@ -419,12 +419,7 @@ impl<'s> Search<'s> {
             let is_start = |known: &&str| known.strip_prefix("block_").is_some_and(|end| name.ends_with(end));
             for start in self.code.known(sum.tokens.start).filter(is_start).collect::<Vec<_>>() {
                 if !own.contains(&start) {
-                    self.put(
-                        PARALLEL,
-                        2,
-                        sum.tokens.clone(),
-                        format!("{start} + {}", self.code.words(sum.tokens.clone())),
-                    );
+                    self.put(PARALLEL, 2, sum.tokens.clone(), format!("{start} + {text}"));
                 }
             }
             let is_index = !matches!(sum.holder, Holder::Parentheses | Holder::Statement) || own.len() > 1;

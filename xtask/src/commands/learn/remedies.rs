@@ -103,7 +103,7 @@ impl<'a> Search<'a> {
             let promising: Vec<&String> = promising.take(MAX_JUDGED - n_judged).collect();
             n_judged += promising.len();
             let remedies = self.remedies(&promising)?;
-            if !remedies.is_empty() {
+            if !remedies.is_empty() || n_judged == MAX_JUDGED {
                 return Ok(remedies);
             }
         }
