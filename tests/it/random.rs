@@ -20,7 +20,7 @@ fn random_kernels_give_what_an_h200_gave() {
     assert!(wrong.is_empty(), "{} kernels differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// The first of the kernels that `fuzz_exec` runs for as long as it is told to.
+/// The first of the kernels that `fuzz_exec` runs, which takes a time limit.
 #[test]
 fn random_kernels_keep_the_rules() {
     for seed in 0..20 {

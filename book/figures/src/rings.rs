@@ -217,7 +217,7 @@ pub(crate) fn order() -> anyhow::Result<String> {
     Ok(drawing.finish_with_notes(y + 14.0, NOTE))
 }
 
-/// What the warpgroups of a block multiply and store, as spans of a time line, and its end.
+/// Spans of a time line in which the warpgroups of a block multiply and store, and its end.
 struct Turns {
     multiplied: [Vec<[usize; 2]>; 2],
     stored: [Vec<[usize; 2]>; 2],
