@@ -142,65 +142,89 @@ fn shared_layout() {
     assert_eq!((kernel.shared_static_bytes, kernel.shared_dynamic_base), (168, 1456));
 }
 
-/// Checks the order of blocks: `any`, `by index`, or `by index if` pointers (parameters by offset) may alias.
-#[track_caller]
-fn check_order(lines: &str, expected: &str) {
-    use program::{BlockOrder, Pointer};
+/// Returns the launches for which something holds: `none`, `all`, or `if` pointers (parameters by offset) may alias.
+fn described(launches: &program::Launches) -> String {
+    use program::{Launches, Pointer};
     let name = |p: &Pointer| match p {
         Pointer::Param(offset) => format!("{offset}"),
         Pointer::Window(_) => "variable".to_owned(),
     };
-    let got = match &decoded(&kernel_of(lines)).expect("decodes").kernels[0].order {
-        BlockOrder::Any => "any".to_owned(),
-        BlockOrder::ByIndex => "by index".to_owned(),
-        BlockOrder::ByIndexIfAliased(pairs) => {
-            pairs.iter().fold("by index if".to_owned(), |text, (a, b)| format!("{text} {}={}", name(a), name(b)))
+    match launches {
+        Launches::None => "none".to_owned(),
+        Launches::All => "all".to_owned(),
+        Launches::IfAliased(pairs) => {
+            pairs.iter().fold("if".to_owned(), |text, (a, b)| format!("{text} {}={}", name(a), name(b)))
         }
-    };
+    }
+}
+
+/// Checks the launches whose blocks run in index order.
+#[track_caller]
+fn check_order(lines: &str, expected: &str) {
+    let got = described(&decoded(&kernel_of(lines)).expect("decodes").kernels[0].by_index);
     assert_eq!(got, expected, "{lines}");
+}
+
+#[test]
+fn launches_whose_threads_load_what_others_store() {
+    for (load, expected) in [
+        ("ld.global.u32 %r2, [%rd1]", "none"),
+        ("ld.global.u32 %r2, [%rd1+4]", "all"),
+        ("ld.global.u32 %r2, [%rd2]", "if 8=0"),
+        ("ld.volatile.global.u32 %r2, [%rd1+4]", "none"),
+        ("ld.shared.u32 %r2, [first]", "none"),
+        ("ld.global.u64 %rd4, [%rd1]; ld.global.u32 %r2, [%rd4]", "none"),
+    ] {
+        let lines = format!(
+            "ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [pack]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; \
+             add.u64 %rd1, %rd1, %rd3; {load}; st.global.u32 [%rd1], %r2;"
+        );
+        let got = described(&decoded(&kernel_of(&lines)).expect("decodes").kernels[0].exchanges);
+        assert_eq!(got, expected, "{load}");
+    }
 }
 
 /// Blocks run in parallel unless the order could show.
 #[test]
 fn order_of_blocks() {
-    check_order("atom.global.add.u32 %r1, [%rd1], 1;", "any");
-    check_order("atom.global.add.u32 %r1, [%rd1], 1; st.global.u32 [%rd2], %r1;", "by index");
-    check_order("red.global.max.s32 [%rd1], %r1;", "any");
-    check_order("red.global.add.f32 [%rd1], %f1;", "by index");
-    check_order("red.shared.add.f32 [first], %f1;", "any");
-    check_order("atom.global.exch.b32 _, [%rd1], 1;", "by index");
-    check_order("ld.volatile.shared.u32 %r1, [first];", "any");
-    check_order("ld.acquire.gpu.global.u32 %r1, [%rd1];", "by index");
-    check_order("st.volatile.global.u32 [%rd1], %r1;", "by index");
-    check_order("st.volatile.shared.u32 [first], %r1;", "any");
-    check_order("membar.gl;", "any");
-    check_order("membar.gl; red.global.add.u32 [%rd1], 1;", "by index");
+    check_order("atom.global.add.u32 %r1, [%rd1], 1;", "none");
+    check_order("atom.global.add.u32 %r1, [%rd1], 1; st.global.u32 [%rd2], %r1;", "all");
+    check_order("red.global.max.s32 [%rd1], %r1;", "none");
+    check_order("red.global.add.f32 [%rd1], %f1;", "all");
+    check_order("red.shared.add.f32 [first], %f1;", "none");
+    check_order("atom.global.exch.b32 _, [%rd1], 1;", "all");
+    check_order("ld.volatile.shared.u32 %r1, [first];", "none");
+    check_order("ld.acquire.gpu.global.u32 %r1, [%rd1];", "all");
+    check_order("st.volatile.global.u32 [%rd1], %r1;", "all");
+    check_order("st.volatile.shared.u32 [first], %r1;", "none");
+    check_order("membar.gl;", "none");
+    check_order("membar.gl; red.global.add.u32 [%rd1], 1;", "all");
 }
 
 /// Atomics of one kernel that could meet on one word must commute with each other, too.
 #[test]
 fn order_among_atomics() {
     for (one, other, expected) in [
-        ("add.u32", "add.s32", "any"),
-        ("add.u32", "add.u64", "by index"),
-        ("and.b32", "and.b64", "any"),
-        ("and.b32", "or.b32", "by index"),
-        ("xor.b32", "or.b32", "by index"),
-        ("min.s32", "min.s32", "any"),
-        ("min.s32", "min.u32", "by index"),
-        ("min.u32", "min.u64", "by index"),
-        ("min.s32", "max.s32", "by index"),
-        ("add.u32", "min.u32", "by index"),
-        ("inc.u32", "dec.u32", "by index"),
-        ("inc.u32", "inc.u32", "any"),
+        ("add.u32", "add.s32", "none"),
+        ("add.u32", "add.u64", "all"),
+        ("and.b32", "and.b64", "none"),
+        ("and.b32", "or.b32", "all"),
+        ("xor.b32", "or.b32", "all"),
+        ("min.s32", "min.s32", "none"),
+        ("min.s32", "min.u32", "all"),
+        ("min.u32", "min.u64", "all"),
+        ("min.s32", "max.s32", "all"),
+        ("add.u32", "min.u32", "all"),
+        ("inc.u32", "dec.u32", "all"),
+        ("inc.u32", "inc.u32", "none"),
     ] {
         let operand = |form: &str| if form.ends_with("64") { "%rd5" } else { "7" };
         let (x, y) = (operand(one), operand(other));
         check_order(&format!("red.global.{one} [%rd1], {x}; red.global.{other} [%rd1], {y};"), expected);
     }
-    check_order("red.global.inc.u32 [%rd1], 7; red.global.inc.u32 [%rd1], 8;", "by index");
-    check_order("mov.u32 %r1, %tid.x; red.global.inc.u32 [%rd1], %r1;", "by index");
-    check_order("ld.param.u32 %r1, [pack]; red.global.inc.u32 [%rd1], %r1;", "any");
+    check_order("red.global.inc.u32 [%rd1], 7; red.global.inc.u32 [%rd1], 8;", "all");
+    check_order("mov.u32 %r1, %tid.x; red.global.inc.u32 [%rd1], %r1;", "all");
+    check_order("ld.param.u32 %r1, [pack]; red.global.inc.u32 [%rd1], %r1;", "none");
 }
 
 /// Atomics on different words never meet.
@@ -209,30 +233,24 @@ fn order_of_atomics_on_different_words() {
     const LOADED: &str = "mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [pack];
         cvta.to.global.u64 %rd3, %rd1; mul.wide.u32 %rd4, %r1, 8; add.s64 %rd5, %rd3, %rd4;";
     for (lines, expected) in [
-        ("red.global.add.u32 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "any"),
-        ("red.global.add.u64 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "by index"),
-        ("red.global.add.u32 [%rd3+8], 1; red.global.min.u32 [%rd1+4], 1;", "any"),
-        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd5+4], 1;", "by index"),
-        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1;", "by index if 0=8"),
-        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [table], 1;", "by index if 0=variable"),
-        ("red.global.add.u32 [table], 1; red.global.min.u32 [table+4], 1;", "any"),
-        ("red.global.add.u32 [table], 1; red.global.min.u32 [table], 1;", "by index"),
-        ("ld.global.u64 %rd6, [%rd2]; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;", "by index"),
+        ("red.global.add.u32 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "none"),
+        ("red.global.add.u64 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "all"),
+        ("red.global.add.u32 [%rd3+8], 1; red.global.min.u32 [%rd1+4], 1;", "none"),
+        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd5+4], 1;", "all"),
+        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1;", "if 0=8"),
+        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [table], 1;", "if 0=variable"),
+        ("red.global.add.u32 [table], 1; red.global.min.u32 [table+4], 1;", "none"),
+        ("red.global.add.u32 [table], 1; red.global.min.u32 [table], 1;", "all"),
+        ("ld.global.u64 %rd6, [%rd2]; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;", "all"),
         (
             "sub.s64 %rd6, %rd2, %rd1; add.s64 %rd6, %rd6, %rd1; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;",
-            "by index",
+            "all",
         ),
-        (
-            "mad.wide.u32 %rd6, %r1, 4, %rd2; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd5], 1;",
-            "by index if 8=0",
-        ),
-        (
-            "L: add.s64 %rd5, %rd5, 4; red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1; bra L;",
-            "by index if 0=8",
-        ),
+        ("mad.wide.u32 %rd6, %r1, 4, %rd2; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd5], 1;", "if 8=0"),
+        ("L: add.s64 %rd5, %rd5, 4; red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1; bra L;", "if 0=8"),
         (
             "mov.u64 %rd5, %rd2; L: red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1; mov.u64 %rd5, %rd1; bra L;",
-            "by index",
+            "all",
         ),
     ] {
         check_order(&format!("{LOADED} {lines}"), expected);

@@ -33,7 +33,7 @@
 //!
 //! | variable | values | default |
 //! | --- | --- | --- |
-//! | `TILE_CHECK` | `off`, `count`, `on`, `global` (also races on global memory) | `on` |
+//! | `TILE_CHECK` | `off`, `count`, `on`, `global` (also races on global memory, which `on` looks for where a kernel loads what it stores) | `on` |
 //! | `TILE_BUDGET` | thread-instructions after which a launch is stopped (what takes long counts as many), 0: never | 10¹² |
 //! | `TILE_THREADS` | CPU threads for a launch, 0: one per core | 0 |
 //! | `TILE_UNORDERED` | 1: blocks in parallel even where their order could change results | 0 |

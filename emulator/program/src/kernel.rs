@@ -57,7 +57,10 @@ pub struct DecodedKernel {
     /// `.reqntid`: threads of a block in x, y and z.
     pub required_threads: Option<[u32; 3]>,
     pub cluster: ClusterDirectives,
-    pub order: BlockOrder,
+    /// Launches whose blocks run in index order, on one thread: results must not depend on the number of threads.
+    pub by_index: Launches,
+    /// Launches whose threads may load, by plain loads, what other threads store.
+    pub exchanges: Launches,
     /// Whether a shared access is narrower than four bytes: races are then tracked per byte, not per word.
     pub shared_subword: bool,
     pub calls: Option<Box<Calls>>,
@@ -121,21 +124,19 @@ pub struct ClusterDirectives {
     pub explicit: bool,
 }
 
-/// Order of a kernel's blocks. Results must not depend on the number of threads.
+/// Launches of a kernel for which something holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub enum BlockOrder {
-    /// Blocks run in parallel.
+pub enum Launches {
     #[default]
-    Any,
-    /// Blocks run in index order, on one thread.
-    ByIndex,
-    /// Blocks run in index order if two pointers of a pair lead into one allocation, which the arguments decide.
-    ByIndexIfAliased(Box<[(Pointer, Pointer)]>),
+    None,
+    All,
+    /// Those in which two pointers of a pair lead into one allocation, which the arguments decide.
+    IfAliased(Box<[(Pointer, Pointer)]>),
 }
 
-impl BlockOrder {
-    /// Returns whether blocks must run in index order when the kernel gets these parameters.
-    pub fn is_by_index(&self, params: &[u8]) -> bool {
+impl Launches {
+    /// Returns whether the launch with these parameters is one of them.
+    pub fn contain(&self, params: &[u8]) -> bool {
         let window_of = |pointer: &Pointer| match *pointer {
             Pointer::Window(number) => Some(number),
             Pointer::Param(offset) => {
@@ -144,9 +145,9 @@ impl BlockOrder {
             }
         };
         match self {
-            BlockOrder::Any => false,
-            BlockOrder::ByIndex => true,
-            BlockOrder::ByIndexIfAliased(pairs) => pairs.iter().any(|(a, b)| {
+            Launches::None => false,
+            Launches::All => true,
+            Launches::IfAliased(pairs) => pairs.iter().any(|(a, b)| {
                 let (a, b) = (window_of(a), window_of(b));
                 a.is_none() || b.is_none() || a == b
             }),
@@ -155,7 +156,7 @@ impl BlockOrder {
 }
 
 /// Origin of an address.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Pointer {
     /// Parameter at this offset.
     Param(u32),

@@ -24,7 +24,7 @@ pub use address::{BARRIERS, FUNCTION_BYTES, MAX_CLUSTER, RANK_SHIFT, RESERVED, S
 pub use calls::{CallSite, Callee, Calls, Kept};
 pub use instruction::{AtomicForm, InstrInfo, MAX_CALLS, MergeGroup, SourceLoc};
 pub use kernel::{
-    BlockOrder, ClusterDirectives, DeclaredArray, DecodedKernel, Param, Pointer, Program, SharedConst, Unset,
+    ClusterDirectives, DeclaredArray, DecodedKernel, Launches, Param, Pointer, Program, SharedConst, Unset,
 };
 pub use matrix::{InFlight, MatrixAccess, Mma, RegisterAccess, RegisterWrite, Wgmma, WgmmaA};
 pub use memory::{

@@ -51,9 +51,10 @@ pub fn observe(
     let kernel = loaded.kernel();
     let options = &config.options;
     let (n_threads, shared_bytes) = refused::sizes(kernel, config)?;
-    let check_level = match observer {
-        Some(_) => CheckLevel::Count,
-        None => options.check_level,
+    let check_level = match (observer, options.check_level) {
+        (Some(_), _) => CheckLevel::Count,
+        (None, CheckLevel::Checked) if kernel.exchanges.contain(&config.params) => CheckLevel::CheckedWithGlobalRaces,
+        (None, check_level) => check_level,
     };
     let launch_bytes = limits::launch_bytes(memory.limit());
     let table = memory.table();
@@ -108,7 +109,8 @@ pub fn observe(
     if worker_bytes > launch_bytes {
         return Err(LaunchRefused::LargeMemory { asked: worker_bytes, room: launch_bytes });
     }
-    let max_workers = useful_workers(kernel, config, n_threads).min((launch_bytes / worker_bytes) as usize);
+    let useful = useful_workers(kernel, config, n_threads, check_level);
+    let max_workers = useful.min((launch_bytes / worker_bytes) as usize);
     let n_workers = asked_workers(options).clamp(1, max_workers.max(1));
     job.worker_memory = launch_bytes / n_workers as u64;
     // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
@@ -160,15 +162,14 @@ fn resident(config: &LaunchRequest, threads: u32, shared: u32) -> u64 {
 }
 
 /// Returns the worker threads that a launch has work for, on any machine.
-fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32) -> usize {
-    let options = &config.options;
+fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32, check_level: CheckLevel) -> usize {
     let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     // Starting a thread takes as long as a few thousand threads of a small kernel.
     let small = n_blocks * u64::from(n_threads) <= 2048;
     if n_blocks == 1 || small || is_in_order(kernel, config) {
         return 1;
     }
-    let max_workers = match options.check_level {
+    let max_workers = match check_level {
         CheckLevel::CheckedWithGlobalRaces => limits::WATCHED_BLOCKS,
         _ => limits::WORKERS,
     };
@@ -177,7 +178,7 @@ fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32
 
 /// Returns whether blocks run one after another, in the order of their indices.
 fn is_in_order(kernel: &DecodedKernel, config: &LaunchRequest) -> bool {
-    kernel.order.is_by_index(&config.params) && !config.options.unordered
+    kernel.by_index.contain(&config.params) && !config.options.unordered
 }
 
 fn asked_workers(options: &LaunchOptions) -> usize {

@@ -12,9 +12,10 @@ pub enum CheckLevel {
     Off,
     /// Counts what each instruction does.
     Count,
-    /// Makes all checks but that for races on global memory. A mistake is recorded, and the launch goes on.
+    /// Makes all checks but that for races on global memory, which is made where threads may load by plain loads what
+    /// others store. A mistake is recorded, and the launch goes on.
     Checked,
-    /// Checks for races on global memory, too.
+    /// Checks for races on global memory in all launches.
     CheckedWithGlobalRaces,
 }
 

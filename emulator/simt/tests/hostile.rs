@@ -287,3 +287,25 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
         assert_eq!(alone, found(threads), "{threads} threads");
     }
 }
+
+#[test]
+fn races_are_looked_for_where_threads_load_what_others_store() {
+    let codes_of = |from: &str, grid, block| {
+        let text = format!(
+            ".entry k(.param .u64 data) {{
+            .reg .b64 %data, %o; .reg .b32 %b, %t, %x;
+            ld.param.u64 %data, [data];
+            mov.u32 %b, %ctaid.x; mov.u32 %t, %tid.x; mad.lo.u32 %t, %b, {block}, %t;
+            mul.wide.u32 %o, %t, 4; add.u64 %data, %data, %o;
+            {from} st.global.u32 [%data], %x;
+            ret; }}"
+        );
+        let device = Device::new(&text);
+        codes(&device.launch_line(grid, block, &[device.words(&[7; 257]).into()]))
+    };
+    let neighbour = "ld.global.u32 %x, [%data+4]; bar.sync 0;";
+    assert_eq!(codes_of(neighbour, 4, 64), ["E-RACE"]);
+    assert_eq!(codes_of(neighbour, 1, 256), [""; 0]);
+    assert_eq!(codes_of("ld.global.u32 %x, [%data+4];", 1, 256), ["E-RACE"]);
+    assert_eq!(codes_of("ld.global.u32 %x, [%data];", 4, 64), [""; 0]);
+}

@@ -1,4 +1,5 @@
-//! Decides if a kernel's results could depend on the order of its blocks.
+//! Decides if a kernel's results could depend on the order of its blocks, and if its threads may load what others
+//! store.
 //!
 //! Blocks communicate through global memory. A plain store to what another block accesses is a race, which the race
 //! check reports. Other results must be repeatable: strong accesses, atomics whose old value is used, and atomics that
@@ -10,7 +11,7 @@ use crate::passes::constants::Constants;
 use crate::passes::pointers::{Pointers, UniformValue};
 use crate::virtual_op::{VirtualOp, for_each_register};
 use arithmetic::lanes::Src;
-use program::{Addr, Atomic, AtomicKind, BlockOrder, MemSpace, OpKind, Order, Pointer};
+use program::{Addr, Atomic, AtomicKind, Launches, MemSpace, OpKind, Order, Pointer};
 
 /// Bound on the different atomics of a kernel to compare with each other.
 const MAX_ATOMICS: usize = 64;
@@ -23,7 +24,7 @@ pub(crate) fn decide_block_order(
     n_registers: usize,
     constants: &Constants,
     special: &[u32],
-) -> BlockOrder {
+) -> Launches {
     let mut read = vec![false; n_registers];
     for op in ops.iter() {
         for_each_register(op, &mut |register, _, role| {
@@ -50,12 +51,58 @@ pub(crate) fn decide_block_order(
     }
     // Blocks pass data to each other by a fence and an atomic.
     if depends || (fence && atomics) {
-        return BlockOrder::ByIndex;
+        return Launches::All;
     }
     if !atomics {
-        return BlockOrder::Any;
+        return Launches::None;
     }
     order_of_atomics(ops, n_registers, constants, special)
+}
+
+/// Finds the launches whose threads may load, by plain loads, what other threads store. Addresses that lead to an
+/// unknown pointer are left out.
+///
+/// A thread that updates an element of its own loads it from where it stores it: from the same register, if the
+/// register differs between threads.
+pub(crate) fn find_exchanges(
+    ops: &[VirtualOp],
+    n_registers: usize,
+    constants: &Constants,
+    special: &[u32],
+) -> Launches {
+    let is_global = |space: MemSpace| matches!(space, MemSpace::Global | MemSpace::Generic);
+    let (mut loads, mut stores) = (Vec::new(), Vec::new());
+    for op in ops {
+        match &op.kind {
+            OpKind::Load(a) if is_global(a.space) && a.order == Order::Weak => loads.push(&a.addr),
+            OpKind::Store(a) if is_global(a.space) => stores.push(&a.addr),
+            OpKind::Atomic(a) if is_global(a.space) => stores.push(&a.addr),
+            _ => {}
+        }
+    }
+    if loads.is_empty() || stores.is_empty() {
+        return Launches::None;
+    }
+    let pointers = Pointers::new(ops, n_registers, constants, special);
+    let mut stored: Vec<Pointer> = stores.iter().filter_map(|addr| pointers.place(addr)).map(|place| place.0).collect();
+    stored.sort_unstable();
+    stored.dedup();
+    let mut pairs = Vec::new();
+    for addr in loads {
+        let Some((pointer, at)) = pointers.place(addr) else { continue };
+        let is_own = at.is_none() && stores.iter().any(|store| (store.src, store.offset) == (addr.src, addr.offset));
+        if stored.contains(&pointer) && !is_own {
+            return Launches::All;
+        }
+        let may_alias = |other: &&Pointer| {
+            let are_windows = matches!((pointer, **other), (Pointer::Window(_), Pointer::Window(_)));
+            **other != pointer && !are_windows
+        };
+        pairs.extend(stored.iter().filter(may_alias).map(|other| (pointer, *other)));
+    }
+    pairs.sort_unstable();
+    pairs.dedup();
+    if pairs.is_empty() { Launches::None } else { Launches::IfAliased(pairs.into()) }
 }
 
 /// Returns whether several such atomics with the same operand commute.
@@ -110,7 +157,7 @@ fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
 type Target = Option<(Pointer, Option<i64>)>;
 
 /// Decides the order for a kernel whose atomics all commute with themselves.
-fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> BlockOrder {
+fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> Launches {
     let has_bound = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
     fn of_op(op: &VirtualOp) -> Option<(AtomicProperties, &Addr, Src)> {
         match &op.kind {
@@ -125,7 +172,7 @@ fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants
         && !has_bound(&first)
         && kinds.all(|kind| first.commutes_with(&kind))
     {
-        return BlockOrder::Any;
+        return Launches::None;
     }
 
     // Several kinds are harmless on different words.
@@ -146,7 +193,7 @@ fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants
             }
         }
         if found.len() >= 2 * MAX_ATOMICS {
-            return BlockOrder::ByIndex;
+            return Launches::All;
         }
         found.push((kind, place));
     }
@@ -156,15 +203,15 @@ fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants
             if kind.commutes_with(other) {
                 continue;
             }
-            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else { return BlockOrder::ByIndex };
+            let (Some((a, x)), Some((b, y))) = (place, elsewhere) else { return Launches::All };
             match (a == b, x, y) {
                 (true, Some(x), Some(y)) if ends_before(*x, kind.bytes, *y) || ends_before(*y, other.bytes, *x) => {}
-                (true, ..) => return BlockOrder::ByIndex,
+                (true, ..) => return Launches::All,
                 (false, ..) if matches!((a, b), (Pointer::Window(_), Pointer::Window(_))) => {}
                 (false, ..) if pairs.contains(&(*a, *b)) => {}
                 (false, ..) => pairs.push((*a, *b)),
             }
         }
     }
-    if pairs.is_empty() { BlockOrder::Any } else { BlockOrder::ByIndexIfAliased(pairs.into()) }
+    if pairs.is_empty() { Launches::None } else { Launches::IfAliased(pairs.into()) }
 }

@@ -18,7 +18,7 @@ use crate::virtual_op::{FALSE, Registers, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, CpuLevel};
 use program::limits::REGISTER_LINES;
 use program::{
-    BlockOrder, Calls, ClusterDirectives, DeclaredArray, DecodedKernel, InFlight, InstrInfo, OpKind, RESERVED,
+    Calls, ClusterDirectives, DeclaredArray, DecodedKernel, InFlight, InstrInfo, Launches, OpKind, RESERVED,
     Reconverge, Unset,
 };
 
@@ -43,7 +43,7 @@ pub(crate) fn decode_kernel(
     resolve_labels(&mut lower)?;
     sort_instructions(&mut lower.ops, &mut lower.instrs, &lower.starts);
 
-    let (cfg, order) = run_passes(&mut lower);
+    let (cfg, [by_index, exchanges]) = run_passes(&mut lower);
     let (live, allocation) = allocate_registers(&mut lower, &cfg, function)?;
     let placed = place_registers(&mut lower, &cfg, &live, &allocation)?;
 
@@ -85,7 +85,8 @@ pub(crate) fn decode_kernel(
             max_blocks: first("maxclusterrank"),
             explicit: directive(function, "explicitcluster").is_some(),
         },
-        order,
+        by_index,
+        exchanges,
         shared_subword: lower.shared_subword,
         calls: placed.calls,
         shapes: lower.ops.iter().map(alu_shape).collect(),
@@ -114,13 +115,15 @@ fn pinned_registers(lower: &Lower) -> Vec<u32> {
     preset_registers(lower).into_iter().chain(lower.activations.pinned()).collect()
 }
 
-/// Runs the passes over virtual registers, and returns the order that the kernel's blocks need.
-fn run_passes(lower: &mut Lower) -> (Cfg, BlockOrder) {
+/// Runs the passes over virtual registers, and returns the launches whose blocks run in order, and those whose threads
+/// exchange data.
+fn run_passes(lower: &mut Lower) -> (Cfg, [Launches; 2]) {
     let preset = preset_registers(lower);
     let n_registers = lower.registers.classes.len();
     let Lower { ops, instrs, constants, .. } = lower;
     // This removes unused results of atomics, which `atomics::forms` relies on.
-    let order = order::decide_block_order(ops, n_registers, constants, &preset);
+    let by_index = order::decide_block_order(ops, n_registers, constants, &preset);
+    let exchanges = order::find_exchanges(ops, n_registers, constants, &preset);
     let cfg = Cfg::new(ops);
     reconverge(ops, &cfg);
     fragments::find_mismatches(ops, &cfg.starts, instrs);
@@ -129,7 +132,7 @@ fn run_passes(lower: &mut Lower) -> (Cfg, BlockOrder) {
     let varying = lower.specials.iter().filter(|(special, _)| special.varies_in_a_warp());
     let varying: Vec<u32> = varying.map(|(_, &register)| register).chain(lower.activations.base).collect();
     atomics::forms(ops, constants, n_registers, &varying, instrs);
-    (cfg, order)
+    (cfg, [by_index, exchanges])
 }
 
 fn allocate_registers(lower: &mut Lower, cfg: &Cfg, function: &Function) -> Result<(Liveness, Allocation)> {

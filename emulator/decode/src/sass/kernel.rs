@@ -67,7 +67,8 @@ fn decode_kernel(
     }
     let n_registers = lower.registers.classes.len();
     let special: Vec<u32> = lower.specials.values().copied().collect();
-    let order = order::decide_block_order(&mut ops, n_registers, &lower.constants, &special);
+    let by_index = order::decide_block_order(&mut ops, n_registers, &lower.constants, &special);
+    let exchanges = order::find_exchanges(&ops, n_registers, &lower.constants, &special);
     sync_patterns::classify(&mut ops, n_registers, &lower.instrs);
     let too_big = || error::refused(format!("a kernel as big as `{}`", code.name));
     let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;
@@ -100,7 +101,8 @@ fn decode_kernel(
         shared: shared.into_iter().collect(),
         local_bytes: code.frame_bytes,
         max_threads: code.max_threads,
-        order,
+        by_index,
+        exchanges,
         shared_subword: lower.shared_subword,
         shapes: ops.iter().map(alu_shape).collect(),
         machine_code: true,
