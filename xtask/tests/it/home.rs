@@ -28,6 +28,7 @@ fn bare_xtask_shows_the_ladder_and_the_next_action() {
     learner.verdict(&passed());
     learner.run("check v05");
     assert_eq!(next(&learner).1, "xtask predict v05");
+    assert!(learner.run("").1.contains("xtask start v05.wide"), "beside the questions");
     learner.run("predict v05 lanes=32 banks=");
     let (line, command) = next(&learner);
     assert!(line.contains("passed ") && line.ends_with("1 of 2"), "{line}");

@@ -71,7 +71,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
 
 /// Returns the command that the learner of a checkout goes on with, and why.
 pub(crate) fn next(root: &Path) -> Option<(String, &'static str)> {
-    progress_table::load(root)?.next(paths::command_name())
+    progress_table::load(root)?.next(paths::command_name()).into_iter().next()
 }
 
 /// Returns the kernels that are not as committed, or not as compiled.

@@ -21,7 +21,7 @@ use xtask_support::{interrupt, paths, step_args};
 use crate::learner;
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples: cargo xtask predict v05\n          cargo xtask predict v05 padding=c\n          \
+#[command(after_help = "Examples: cargo xtask predict v05\n          cargo xtask predict v05 padding=a\n          \
     cargo xtask predict v05 padding --show\n\n\
     Without a terminal, the questions are printed, and answers are read from standard input, one `ID=ANSWER` per line.\n\
     `ID=` skips a question.")]

@@ -13,6 +13,7 @@ use xtask_support::nvrtc::Nvrtc;
 use xtask_support::programs::Programs;
 use xtask_support::{interrupt, nvrtc, output, paths, wheels};
 
+use crate::commands::learn::home;
 use crate::commands::measure::tools;
 
 #[derive(clap::Args)]
@@ -80,10 +81,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         let [_, _, (_, compilers), _] = &sections;
         output::print(&if compilers.iter().all(|item| item.found.is_none()) {
             format!("Committed kernels run here; to write your own: {me} setup\n")
-        } else if paths::has_gpu() {
-            format!("Next: {me} bench v05\n")
         } else {
-            format!("Everything but timing works here, on the emulated GPU. Next: {me} bench v05\n")
+            let next = paths::checkout().and_then(|root| home::next(&root));
+            let (next, _) = next.unwrap_or_else(|| (format!("{me} bench v05"), ""));
+            let works = if paths::has_gpu() { "" } else { "Everything but timing works here, on the emulated GPU. " };
+            format!("{works}Next: {next}\n")
         })?;
     }
     Ok(CommandOutcome::Passed)

@@ -75,8 +75,8 @@ impl State {
         }
     }
 
-    /// Returns the one command to go on with, and why.
-    pub(super) fn next(&self, me: &str) -> Option<(String, &'static str)> {
+    /// Returns the commands to go on with, the best first, and why.
+    pub(super) fn next(&self, me: &str) -> Vec<(String, &'static str)> {
         let tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
         let is_open = |task: &&&Task| !self.task_progress(task).is_over();
         // The one that was worked on last. Of several that were never checked, the first: `max_by_key` returns the last
@@ -85,27 +85,29 @@ impl State {
         if let Some(task) = begun.rev().max_by_key(|task| self.task_progress(task).last) {
             let (name, known) = (&task.name, self.task_progress(task));
             let hash = learner::hash(&self.root, task);
-            return Some(match (hash, known.code) {
+            return vec![match (hash, known.code) {
                 (None, _) => (format!("{me} start {name}"), "its file is gone; start over"),
                 (hash, Some(_)) if hash == known.checked_sha256 => {
                     (format!("{me} hint {name}"), "your copy is as it was when it failed")
                 }
                 _ => (format!("{me} check {name}"), "is your kernel right?"),
-            });
+            }];
         }
+        let mut next = Vec::new();
         // A step that was passed has questions, too.
         let last_over = tasks.iter().rev().find(|task| self.task_progress(task).is_over());
         if let Some(task) = last_over {
             let step = &task.name.step;
             let asked = quiz::of_step(&self.catalogues, step);
             if asked.iter().any(|asked| asked.state(&self.progress) == QuestionState::Open) {
-                return Some((format!("{me} predict {step}"), "its questions"));
+                next.push((format!("{me} predict {step}"), "its questions"));
             }
         }
         let after =
             last_over.map_or(0, |last| tasks.iter().position(|task| task.name == last.name).map_or(0, |at| at + 1));
         let following = tasks[after..].iter().find(is_open).or_else(|| tasks.iter().find(is_open));
-        following.map(|task| (format!("{me} start {}", task.name), "a kernel to write"))
+        next.extend(following.map(|task| (format!("{me} start {}", task.name), "a kernel to write")));
+        next
     }
 }
 
