@@ -590,7 +590,12 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
     }
     // The last that fits: as few terms as possible are missing.
     if let Some(end) = ends.last() {
-        let text = format!("{} missing (k >= {end})", terms_of("last", k - end, k));
+        let bound = match (m == *end, n == *end) {
+            (true, false) => format!(", as if k ended at M, which is {m} here"),
+            (false, true) => format!(", as if k ended at N, which is {n} here"),
+            _ => String::new(),
+        };
+        let text = format!("{} missing (k >= {end}){bound}", terms_of("last", k - end, k));
         return Some(Cause::new(Rounds, text));
     }
     if let Some(&begin) = begins.first() {
@@ -975,6 +980,15 @@ mod tests {
             let text = why(change);
             assert!(text.contains(expected), "{text}, not {expected}");
         }
+    }
+
+    #[test]
+    fn sums_that_end_at_another_dimension() {
+        let shape = Shape { m: 40, n: 7, k: 24 };
+        let problem = problem(Data::Integers, shape);
+        let a = |row: usize, k: usize| if k < 7 { problem.a[row * 24 + k] } else { 0.0 };
+        let why = diagnosis(&problem, &product(shape, a, |k, col| problem.b[k * 7 + col])).why;
+        assert!(why.contains("terms of each sum are missing (k >= 7), as if k ended at N, which is 7 here"), "{why}");
     }
 
     #[test]
