@@ -54,6 +54,8 @@ const REMOVAL: Costs = [14, 12, 8, 40, 20];
 const OPERATOR: Costs = [16, 10, 16, 40, 40];
 /// Step of a loop.
 const STEP: Costs = [10, 8, 10, 40, 24];
+/// Divisor in the step of a loop: how much the threads of a block do in one pass.
+const PASS: Costs = [6, 8, 6, 40, 24];
 /// `<=` in the head of a loop.
 const LAST_ROUND: Costs = [5, 4, 6, 40, 30];
 const NUMBER: Costs = [20, 18, 22, 40, 30];
@@ -205,6 +207,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.conditions();
     search.early_assignments();
     search.hoisted_sums();
+    search.hidden_declarations();
     search.rounds_ahead();
     search.buffers();
     search.unread_tiles();
@@ -337,8 +340,9 @@ impl<'s> Search<'s> {
                 for other in self.code.known(at).collect::<Vec<_>>() {
                     // Another array has other dimensions.
                     let is_far = self.code.at(at + 1) == "[" || self.code.is_dimension(at);
+                    let costs = if self.code.is_head(at) && self.code.at(at - 1) == "/" { PASS } else { SIBLING };
                     if let Some(distance) = distance(text, other) {
-                        self.put(SIBLING, distance + if is_far { 6 } else { 0 }, at..at + 1, other);
+                        self.put(costs, distance + if is_far { 6 } else { 0 }, at..at + 1, other);
                     }
                 }
             }
@@ -872,6 +876,24 @@ impl<'s> Search<'s> {
         added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
+    /// Removes declarations that hide a variable of the same name, or their types.
+    fn hidden_declarations(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for at in (1..code.tokens.len()).filter(|at| matches!(code.at(at + 1), "=" | ";" | "[")) {
+            let ty = code.statement(at)..at;
+            let is_typed = !ty.is_empty() && ty.clone().all(|at| is_word(code.at(at))) && code.at(ty.start) != "return";
+            if is_typed && code.is_known(code.at(at), at) {
+                let end = (at..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(at);
+                added.push(vec![(code.whole_line(code.bytes(ty.start..end + 1)), String::new())]);
+                if code.at(at + 1) == "=" {
+                    added.push(vec![(code.bytes(ty.start..at).start..code.tokens[at].start, String::new())]);
+                }
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
     /// Takes what a loop loads from the next round: `k0 + BK` for `k0`, in neighbouring lines.
     fn rounds_ahead(&mut self) {
         let code = &self.code;
@@ -950,8 +972,10 @@ impl<'s> Search<'s> {
     /// Makes the same edit in all of several parallel lines.
     fn repeat(&mut self) {
         let mut groups: BTreeMap<(&str, &str), Vec<&Found>> = BTreeMap::new();
-        for found in
-            self.found.iter().filter(|found| [SIBLING, PARALLEL, INDEX, REMOVAL, TYPE, OPERATOR].contains(&found.costs))
+        for found in self
+            .found
+            .iter()
+            .filter(|found| [SIBLING, PASS, PARALLEL, INDEX, REMOVAL, TYPE, OPERATOR].contains(&found.costs))
         {
             if let [(range, new)] = found.changes.as_slice() {
                 groups.entry((&self.code.text[range.clone()], new)).or_default().push(found);

@@ -15,7 +15,12 @@ fn clues(code: &str, lines: &[u32]) -> Clues {
 
 /// Returns whether one of the first edits of a wrong kernel gives the right one.
 fn repairs(right: &str, wrong: &str, code: &str, line: u32) -> bool {
-    let edits = edits(wrong, "", &task(), &clues(code, &[line]), 96);
+    is_among(96, right, wrong, &clues(code, &[line]))
+}
+
+/// Returns whether one of `most` edits of a wrong kernel gives the right one.
+fn is_among(most: usize, right: &str, wrong: &str, clues: &Clues) -> bool {
+    let edits = edits(wrong, "", &task(), clues, most);
     edits.iter().any(|changes| are_same_code(&apply(wrong, changes), right))
 }
 
@@ -79,6 +84,9 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
     let stored =
         KERNEL.replacen(sum, &format!("{sum}    int turn = 1;\n"), 1).replacen("= acc[i]", "= acc[turn % 2]", 1);
     assert!(repairs(KERNEL, &each_round, WRONG_RESULT, 0));
+    let hidden = KERNEL.replacen("k0 += BK) {\n", &format!("k0 += BK) {{\n    {sum}"), 1);
+    assert!(repairs(KERNEL, &hidden, WRONG_RESULT, 0));
+
     assert!(repairs(&stored.replacen("turn % 2", "(turn + 1) % 2", 1), &stored, WRONG_RESULT, 0));
     assert!(repairs(KERNEL, &rows, WRONG_RESULT, 0) && repairs(KERNEL, &blocks, WRONG_RESULT, 0));
 }
@@ -86,8 +94,15 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
 #[test]
 fn a_round_too_many_is_left_out_by_one_of_the_very_first() {
     let wrong = KERNEL.replacen("k < BK; ++k", "k <= BK; ++k", 1);
-    let first = edits(&wrong, "", &task(), &clues(WRONG_RESULT, &[]), 8);
-    assert!(first.iter().any(|changes| are_same_code(&apply(&wrong, changes), KERNEL)));
+    assert!(is_among(8, KERNEL, &wrong, &clues(WRONG_RESULT, &[])));
+}
+
+#[test]
+fn the_rows_of_a_pass_are_among_the_first_where_elements_were_not_written() {
+    let with = |width: &str| KERNEL.replacen("i < 4; ++i) {\n", &format!("i < BM; i += 1024 / {width}) {{\n"), 1);
+    let mut clues = clues("E-UNINIT", &[26, 31]);
+    clues.array = Some("a_tile".to_owned());
+    assert!(is_among(48, &with("BN"), &with("BM"), &clues));
 }
 
 #[test]

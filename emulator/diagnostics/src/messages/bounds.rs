@@ -289,7 +289,7 @@ fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
         ty => format!(" * sizeof({ty})"),
     };
     let why = format!(
-        "dynamic shared memory is given in bytes: {given} bytes hold {}; the accesses of this launch reach \
+        "dynamic shared memory is given in bytes: {given} bytes hold {}; the accesses of this launch need \
          {used}, which take {} bytes.",
         target.size(),
         used * element_bytes,
