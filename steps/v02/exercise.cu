@@ -1,7 +1,8 @@
 // v02, a rebuild task of 45 minutes: a block shares a tile of A and of B through shared memory.
 //
 // A block brings tiles of A and B to shared memory, and its threads read them there. Write one
-// round of the loop over tiles, roughly 10 lines.
+// round of the loop over tiles, roughly 10 lines. `load_or_zero(X, rows, cols, row, col)` of
+// common.cuh gives X[row][col], or 0 outside of X.
 //
 // What is missing is marked TODO. Check it with: cargo xtask check v02
 //

@@ -1,7 +1,8 @@
 // v03, a rebuild task of 45 minutes: a tile of C per thread, accumulated in registers.
 //
 // A thread owns 8 x 8 elements of C in registers. Write how the block fills its tiles and how a
-// thread multiplies, roughly 18 lines.
+// thread multiplies, roughly 18 lines. `load_or_zero(X, rows, cols, row, col)` of common.cuh gives
+// X[row][col], or 0 outside of X.
 //
 // What is missing is marked TODO. Check it with: cargo xtask check v03
 //

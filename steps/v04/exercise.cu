@@ -1,7 +1,9 @@
 // v04, a rebuild task of 40 minutes: sixteen bytes per lane on every trip to global memory.
 //
 // Every access to global memory moves 16 bytes per lane. Write how the tiles are loaded and how C
-// is stored, roughly 13 lines.
+// is stored, roughly 13 lines. `load4_or_zero` and `store4_if_inside` of common.cuh take the same
+// arguments as `load_or_zero(X, rows, cols, row, col)` and `store_if_inside(X, rows, cols, row,
+// col, v)`.
 //
 // What is missing is marked TODO. Check it with: cargo xtask check v04
 //

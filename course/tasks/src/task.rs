@@ -50,7 +50,10 @@ impl Catalogue {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no task `{name}`; {step} has {}", if .known.is_empty() { "no tasks".into() } else { .known.join(", ") })]
+#[error(
+    "there is no task `{name}`; {step} has {} (see: cargo xtask list {step})",
+    if .known.is_empty() { "no tasks".into() } else { .known.join(", ") }
+)]
 pub struct UnknownTask {
     pub name: TaskName,
     pub step: String,

@@ -14,7 +14,7 @@ use xtask_support::CommandOutcome;
 
 #[derive(clap::Subcommand)]
 pub(crate) enum Command {
-    /// List the steps, their kernels and best recorded numbers
+    /// List the steps, their kernels and best recorded numbers, or the tasks of one
     List(list::Args),
     /// List the tools and devices of this machine, and those that are missing
     Doctor(doctor::Args),

@@ -186,6 +186,14 @@ fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
 }
 
 #[test]
+fn the_tasks_of_a_step_are_listed() {
+    let (code, out, err) = Learner::new().run("list bank-conflict-free");
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.contains("\n    xtask start v05.wide: "), "{out}");
+    assert!(!out.contains("v04") && !out.contains("v13"), "{out}");
+}
+
+#[test]
 fn what_is_not_there_is_named() {
     let learner = Learner::new();
     let cases = [

@@ -142,8 +142,9 @@ fn slides_have_questions_and_tasks() {
 
 #[test]
 fn what_is_not_there_is_named() {
-    small("{{#task v02.gone}}").refuses("there is no task `v02.gone`; v02 has v02, v02.scaled");
-    small("{{#task v03}}").refuses("there is no task `v03`; v03 has no tasks");
+    small("{{#task v02.gone}}")
+        .refuses("there is no task `v02.gone`; v02 has v02, v02.scaled (see: cargo xtask list v02)");
+    small("{{#task v03}}").refuses("there is no task `v03`; v03 has no tasks (see: cargo xtask list v03)");
     small("{{#transfers v03}}").refuses("steps/v03/tasks.toml has no transfer task");
     small("{{#transfers v02 gone}}").refuses("steps/v02/tasks.toml has no task `v02.gone`");
     small("{{#predict v03}}").refuses("v03 has no questions");

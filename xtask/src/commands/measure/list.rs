@@ -4,16 +4,20 @@ use std::path::Path;
 
 use anyhow::Result;
 use catalog::text::Paint;
-use catalog::{CatalogKernel, PROGRAMS, STEPS, Standalone, Step, Work};
+use catalog::{CatalogKernel, PROGRAMS, Standalone, Step, Work};
 use records::record::{Measurement, Outcome, Record};
 use serde_json::json;
+use tasks::{Catalogue, Task};
 use xtask_support::CommandOutcome;
 use xtask_support::staleness::{self, State};
-use xtask_support::{output, paths, table};
+use xtask_support::{output, paths, step_args, table};
 
 #[derive(clap::Args)]
-#[command(after_help = "Example: cargo xtask list --json")]
+#[command(after_help = "Examples: cargo xtask list\n          cargo xtask list v01\n          cargo xtask list --json")]
 pub(crate) struct Args {
+    /// Steps, by number or name, which are listed with their tasks; all, without tasks, when none is named
+    #[arg(value_name = "STEP")]
+    steps: Vec<String>,
     /// Print one JSON record per step
     #[arg(long)]
     json: bool,
@@ -24,14 +28,18 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let records = root.as_deref().map(records).unwrap_or_default();
     let paint = Paint::for_stdout();
     let mut out = String::new();
-    for step in STEPS {
+    for step in step_args::steps_or_all("list", &args.steps)? {
         if args.json {
             out.push_str(&format!("{}\n", as_json(step, root.as_deref(), &records)))
         } else {
             out.push_str(&page(step, root.as_deref(), &records, paint))
         }
+        if let (Some(root), false, false) = (&root, args.json, args.steps.is_empty()) {
+            out.push_str(&task_lines(root, step)?);
+        }
     }
-    for Standalone { id, name, idea, command } in PROGRAMS {
+    let programs = if args.steps.is_empty() { &PROGRAMS[..] } else { &[] };
+    for Standalone { id, name, idea, command } in programs {
         if args.json {
             let record = json!({"id": id, "name": name, "idea": idea, "kernels": [], "command": command});
             out.push_str(&format!("{record}\n"));
@@ -124,6 +132,14 @@ fn page(step: &Step, root: Option<&Path>, records: &[Record], paint: Paint) -> S
         out.push('\n');
     }
     out
+}
+
+/// Returns a line for each task of a step: the words that begin it, its title and its minutes.
+fn task_lines(root: &Path, step: &Step) -> Result<String> {
+    let me = paths::command_name();
+    let tasks = Catalogue::load(root, step.id)?.tasks;
+    let line = |task: &Task| format!("    {me} start {}: {}, {} minutes\n", task.name, task.title, task.minutes);
+    Ok(tasks.iter().map(line).collect())
 }
 
 fn as_json(step: &Step, root: Option<&Path>, records: &[Record]) -> serde_json::Value {
