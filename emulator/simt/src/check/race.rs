@@ -5,8 +5,8 @@
 //!
 //! # What counts as order
 //!
-//! - A barrier of the block orders everything before it against everything after it. A barrier of only some
-//!   of its threads (`bar.sync 1, 64`) is taken for a whole one: races past it go unnoticed, none is invented.
+//! - A barrier of the block orders everything before it against everything after it. On global memory, one of only
+//!   some of its threads (`bar.sync 1, 64`) is taken for a whole one: races past it go unnoticed, none is invented.
 //! - `__syncwarp` orders the lanes that its mask names. Shuffles and votes order nothing.
 //! - Atomics do not race with atomics, nor do `volatile`, relaxed, acquire and release accesses among
 //!   themselves or with atomics. Volatile accesses to shared memory count as ordinary ones in a kernel where no
@@ -18,8 +18,7 @@
 //!   left alone, since telling right from wrong there needs the value that each load saw. Where blocks run one
 //!   after another, `block_clocks` follows which flags each of them has read.
 //! - Arrivals at an mbarrier come before the waits for the phase that they end, and so do the bytes of bulk copies:
-//!   `warp_clocks` follows that in kernels with mbarriers, and there also which threads a barrier of some threads
-//!   orders.
+//!   `warp_clocks` follows that on shared memory, and also which warps a barrier of some threads orders.
 //! - The end of the launch orders everything.
 //!
 //! Two writes are an equal race (a warning) when they store the same value. Values are compared for accesses

@@ -96,13 +96,24 @@ impl RaceMessage<'_> {
                 ),
             )
         } else {
-            Reason::new(
-                format!(
-                    "a thread can reach {after} before another one has {accessed} this at {before}: no \
-                     arrival after that line belongs to a phase that {} had waited for, and no barrier of \
-                     both lies between.",
-                    thread(second)
+            let phases = launch.inputs.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Mbarrier(_)));
+            let (no_order, advice) = match phases {
+                true => (
+                    "no arrival after that line belongs to a phase that it had waited for, and no barrier of both lies \
+                     between",
+                    advice,
                 ),
+                false => (
+                    "it has waited at no barrier at which that one had arrived after the line",
+                    format!(
+                        "put a barrier in between at which the threads of both take part: __syncthreads(), or one with a \
+                         number of its own that counts them all (bar.arrive after {before}, bar.sync before {after})."
+                    ),
+                ),
+            };
+            let [one, other] = [second, first].map(thread);
+            Reason::new(
+                format!("{one} can reach {after} before {other} has {accessed} this at {before}: {no_order}."),
                 advice,
             )
         }

@@ -78,7 +78,7 @@ pub enum MissingOrder {
     /// Threads read, then write again: the barrier between is missing.
     BeforeOverwriting,
     Both,
-    /// Threads hand data over by mbarriers, and no phase or barrier of the block orders the two.
+    /// Threads hand data over by mbarriers or barriers of some threads, and none of them orders the two.
     Phase,
     /// Blocks hand data to each other by fences and flags, and the second one has read no flag that the first one set
     /// after its access and a fence.

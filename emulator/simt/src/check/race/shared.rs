@@ -12,7 +12,7 @@ use crate::program::{DecodedKernel, MemSpace, OpKind};
 #[derive(Debug)]
 pub struct SharedRaces {
     interval: Interval<Flat>,
-    /// In kernels with mbarriers.
+    /// In kernels with mbarriers or barriers of some threads.
     pub(crate) clocks: Option<Box<WarpClocks>>,
 }
 

@@ -5,8 +5,8 @@
 //! another warp if the warp knows the time of that. Bulk copies count as one more party, which arrives at an mbarrier
 //! with its bytes.
 //!
-//! Used for kernels with mbarriers. Order is assumed rather than missed: a warp knows what one of its lanes knows, and
-//! a strong load acquires from all strong stores, whatever their address.
+//! Used for kernels with mbarriers or barriers of some threads. Order is assumed rather than missed: a warp knows what
+//! one of its lanes knows, and a strong load acquires from all strong stores, whatever their address.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use super::touch::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::mistake::{AccessKind, InstrThread, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
-use crate::program::{BARRIERS, DecodedKernel, MemSpace, OpKind};
+use crate::program::{BARRIERS, DecodedKernel, MemSpace, Op, OpKind};
 
 const WARPS: usize = 32;
 /// Index of the party that stands for bulk copies.
@@ -89,9 +89,9 @@ pub(crate) struct WarpClocks {
 }
 
 impl WarpClocks {
-    /// Creates the state; `None` for kernels without mbarriers.
+    /// Creates the state; `None` for kernels in which each barrier is one of the whole block.
     pub(super) fn new(kernel: &DecodedKernel, shift: u32) -> Option<Box<Self>> {
-        let used = |op: &crate::program::Op| matches!(op.kind, OpKind::Mbarrier(_));
+        let used = |op: &Op| matches!(op.kind, OpKind::Mbarrier(_) | OpKind::Barrier { count: Some(_), .. });
         let new = || {
             Box::new(Self {
                 shift,
