@@ -173,6 +173,7 @@ fn launches_whose_threads_load_what_others_store() {
         ("ld.global.u32 %r2, [%rd2]", "if 8=0"),
         ("ld.volatile.global.u32 %r2, [%rd1+4]", "none"),
         ("ld.shared.u32 %r2, [first]", "none"),
+        ("ld.shared.u32 %r1, [first]; mad.wide.u32 %rd1, %r1, 4, %rd1; ld.global.u32 %r2, [%rd1]", "all"),
         ("ld.global.u64 %rd4, [%rd1]; ld.global.u32 %r2, [%rd4]", "none"),
     ] {
         let lines = format!(

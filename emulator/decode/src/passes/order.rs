@@ -63,7 +63,7 @@ pub(crate) fn decide_block_order(
 /// unknown pointer are left out.
 ///
 /// A thread that updates an element of its own loads it from where it stores it: from the same register, if the
-/// register differs between threads.
+/// register differs between threads, and holds no index that was read from memory.
 pub(crate) fn find_exchanges(
     ops: &[VirtualOp],
     n_registers: usize,
@@ -84,13 +84,16 @@ pub(crate) fn find_exchanges(
         return Launches::None;
     }
     let pointers = Pointers::new(ops, n_registers, constants, special);
+    let from_memory = from_memory(ops, n_registers);
     let mut stored: Vec<Pointer> = stores.iter().filter_map(|addr| pointers.place(addr)).map(|place| place.0).collect();
     stored.sort_unstable();
     stored.dedup();
     let mut pairs = Vec::new();
     for addr in loads {
         let Some((pointer, at)) = pointers.place(addr) else { continue };
-        let is_own = at.is_none() && stores.iter().any(|store| (store.src, store.offset) == (addr.src, addr.offset));
+        let is_index = usize::try_from(addr.src).is_ok_and(|register| from_memory[register]);
+        let updated = |store: &&Addr| (store.src, store.offset) == (addr.src, addr.offset);
+        let is_own = at.is_none() && !is_index && stores.iter().any(updated);
         if stored.contains(&pointer) && !is_own {
             return Launches::All;
         }
@@ -103,6 +106,30 @@ pub(crate) fn find_exchanges(
     pairs.sort_unstable();
     pairs.dedup();
     if pairs.is_empty() { Launches::None } else { Launches::IfAliased(pairs.into()) }
+}
+
+/// Returns, by register, whether its value may be made of values from memory.
+fn from_memory(ops: &[VirtualOp], n_registers: usize) -> Vec<bool> {
+    let mut from_memory = vec![false; n_registers];
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for op in ops {
+            let mut comes = match &op.kind {
+                OpKind::Load(load) => matches!(load.space, MemSpace::Global | MemSpace::Generic | MemSpace::Shared),
+                kind => matches!(kind, OpKind::Atomic(_)),
+            };
+            for_each_register(op, &mut |register, _, role| {
+                let known = &mut from_memory[register as usize];
+                if role.is_use() {
+                    comes |= *known;
+                } else {
+                    changed |= comes && !*known;
+                    *known |= comes;
+                }
+            });
+        }
+    }
+    from_memory
 }
 
 /// Returns whether several such atomics with the same operand commute.
