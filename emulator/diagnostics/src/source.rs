@@ -418,6 +418,19 @@ impl Source {
         !self.loops(line, 0).is_empty()
     }
 
+    /// Returns the name that two loops declare, one inside of the other, and the lines of the inner and the outer one.
+    pub fn hidden_counter(&self) -> Option<(&str, [u32; 2])> {
+        fn counter(one: &Enclosure) -> Option<&str> {
+            words(one.for_parts()?[0].split_once('=')?.0).nth(1).map(|(_, name)| name)
+        }
+        (1..=self.n_lines()).find_map(|line| {
+            let loops = self.loops(line, 0);
+            let name = counter(loops.first()?)?;
+            let outer = loops[1..].iter().find(|outer| counter(outer) == Some(name))?;
+            Some((name, [loops[0], outer].map(|one| self.line_of(one.start))))
+        })
+    }
+
     /// Returns the loops at a position, innermost first; their headers belong to them. Column 0: at the last statement
     /// of the line.
     pub(crate) fn loops(&self, line: u32, column: u32) -> Vec<&Enclosure> {

@@ -326,18 +326,20 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     ))
 }
 
-/// Returns advice on a loop around an access that runs up to its bound and including it.
+/// Returns advice on the one loop around an access that counts up to its bound and including it.
 pub(crate) fn one_round_less(launch: &LaunchContext<'_>, instr: u32) -> Option<String> {
-    launch.loops(instr).iter().find_map(|around| {
-        let [_, condition, _] = around.enclosure.for_parts()?;
-        let (variable, bound) = condition.split_once("<=")?;
-        let (variable, bound) = (variable.trim(), bound.trim());
-        let constant = || launch.text_of(around.file)?.evaluate(bound);
-        let last = launch.value(instr, bound).or_else(constant)?;
-        let less = code(&format!("{variable} < {bound}"));
-        let place = around.name(launch, instr);
-        Some(format!("if the last round of the loop at {place}, {variable} = {last}, is one too many: {less}."))
-    })
+    let loops = launch.loops(instr);
+    let mut counted = loops.iter().filter_map(|around| {
+        let [_, condition, step] = around.enclosure.for_parts()?;
+        let (variable, bound) = condition.split_once("<=").filter(|_| step.contains('+'))?;
+        Some((around, variable.trim(), bound.trim()))
+    });
+    let (Some((around, variable, bound)), None) = (counted.next(), counted.next()) else { return None };
+    let constant = || launch.text_of(around.file)?.evaluate(bound);
+    let last = launch.value(instr, bound).or_else(constant)?;
+    let less = code(&format!("{variable} < {bound}"));
+    let place = around.name(launch, instr);
+    Some(format!("if the last round of the loop at {place}, {variable} = {last}, is one too many: {less}."))
 }
 
 /// Returns the reason where a tree `for (int stride = n; …; stride /= 2) if (t < stride) s[t] += s[t + stride];` over n

@@ -26,7 +26,7 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     mistakes.sort_by_key(|mistake| race_of(mistake).is_some_and(|race| !names_its_array(launch, race)));
     for mistake in mistakes {
         let repeats = |earlier: &Chosen<'_>| {
-            same_element(launch, earlier.mistake, mistake) || same_wgmma_line(launch, earlier.mistake, mistake)
+            same_element(launch, earlier.mistake, mistake) || same_words(launch, earlier.mistake, mistake)
         };
         if consequences.contain(mistake) || chosen.iter().any(repeats) {
             continue;
@@ -247,13 +247,21 @@ impl<'l, 'a> Consequences<'l, 'a> {
     }
 }
 
-/// Returns whether two mistakes use registers of a `wgmma` in flight, in one line and in the same way.
-fn same_wgmma_line(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
-    let writes = |mistake: &MistakeGroup| match mistake.first.details {
-        MistakeDetails::Wgmma { problem: BadWgmma::InFlight { writes, .. } } => Some(writes),
-        _ => None,
+/// Returns whether two mistakes use registers that were never set, or of a `wgmma` in flight, in one line and in the
+/// same way: their messages, which name no register, would be the same.
+fn same_words(launch: &LaunchContext<'_>, a: &MistakeGroup, b: &MistakeGroup) -> bool {
+    let is_alike = match (&a.first.details, &b.first.details) {
+        (
+            MistakeDetails::Wgmma { problem: BadWgmma::InFlight { writes, .. } },
+            MistakeDetails::Wgmma { problem: BadWgmma::InFlight { writes: others, .. } },
+        ) => writes == others,
+        (MistakeDetails::Unset { used: a, .. }, MistakeDetails::Unset { used: b, .. }) => match (a, b) {
+            (Use::Stored { by: a }, Use::Stored { by: b }) => launch.line(*a) == launch.line(*b),
+            _ => a == b,
+        },
+        _ => false,
     };
-    writes(a).is_some() && writes(a) == writes(b) && launch.line(a.first.instr) == launch.line(b.first.instr)
+    is_alike && launch.line(a.first.instr) == launch.line(b.first.instr)
 }
 
 /// Returns the first of the wanted mistakes, in the order of blocks and of execution.

@@ -96,7 +96,8 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
                 (true, false) => Some(Reason::new(
                     why,
                     format!(
-                        "exchange {x} and {y}: {exchanged}. (If {x} counts rows, they have {below_y} elements: {other}.)"
+                        "if a row of {name} has {pitch} elements, exchange {x} and {y}: {exchanged}; if it has {below_y}, \
+                         multiply by that: {other}."
                     ),
                 )),
                 // A condition of positions in the grid may as well be the mistake.

@@ -27,6 +27,7 @@ fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     let parts = InstrText::new(text);
     match parts.operands[..] {
         ["0"] if parts.mnemonic.starts_with("bar") => "__syncthreads()".into(),
+        _ if parts.operands.iter().any(|operand| operand.starts_with('%')) => code(parts.mnemonic),
         _ => code(text.trim_end_matches(';')),
     }
 }
@@ -104,6 +105,8 @@ pub(crate) fn list_groups(
 enum BarrierCase<'g> {
     /// Each group waits forever at a barrier of its own.
     ForeverApart,
+    /// All that is left of the block waits at one barrier, which counts more threads.
+    ForeverTooFew,
     /// Some wait forever at a barrier, for lanes that wait in a warp-wide call for lanes at the barrier.
     ForeverInCall(&'g BarrierGroup),
     /// Some wait forever at a barrier, for threads that wait in loops for memory to change.
@@ -125,7 +128,10 @@ impl<'g> BarrierCase<'g> {
                 !group.at_barrier && ["shfl", "vote", "match", "redux", "bar", "activemask"].contains(&family)
             };
             return match groups.iter().find(in_call) {
-                _ if groups.len() > 1 && groups.iter().all(|group| group.at_barrier) => Self::ForeverApart,
+                _ if groups.iter().all(|group| group.at_barrier) => match groups {
+                    [_] => Self::ForeverTooFew,
+                    _ => Self::ForeverApart,
+                },
                 Some(group) => Self::ForeverInCall(group),
                 None => Self::ForeverInLoop,
             };
@@ -142,8 +148,12 @@ impl<'g> BarrierCase<'g> {
         }
     }
 
-    fn title(&self, groups: &[BarrierGroup]) -> String {
+    fn title(&self, launch: &LaunchContext<'_>, groups: &[BarrierGroup]) -> String {
         match self {
+            Self::ForeverTooFew => {
+                let waiting: u64 = groups.iter().map(thread_count).sum();
+                format!("{waiting} of {} threads wait at a barrier forever", launch.threads_per_block())
+            }
             Self::ForeverApart => "the threads of one block wait for each other at different barriers forever".into(),
             Self::ForeverInCall(_) | Self::ForeverInLoop => {
                 let total: u64 = groups.iter().map(thread_count).sum();
@@ -160,6 +170,11 @@ impl<'g> BarrierCase<'g> {
         match self {
             Self::ForeverApart => {
                 "each group waits for threads that wait elsewhere, so no barrier ever gets all of its threads.".into()
+            }
+            Self::ForeverTooFew => {
+                "the barrier counts more arrivals than come, and no other thread of the block is left. A warp that \
+                 arrives twice in one phase counts twice: the phase ends early, and a later one lacks an arrival."
+                    .into()
             }
             Self::ForeverInCall(group) => format!(
                 "the others never arrive: in {} they wait for lanes of their warp that wait at the barrier.",
@@ -193,6 +208,10 @@ impl<'g> BarrierCase<'g> {
     fn advice(&self) -> Option<&'static str> {
         match self {
             Self::ForeverApart => Some("let all threads pass the same barriers in the same order."),
+            Self::ForeverTooFew => Some(
+                "let exactly the threads that the barrier counts arrive in each phase, and let a warp that has arrived \
+                 wait for the others, at a second barrier, before it arrives again.",
+            ),
             Self::ForeverInCall(_) => {
                 Some("let all lanes that the call names reach it before the barrier, or name only those that do.")
             }
@@ -205,7 +224,7 @@ impl<'g> BarrierCase<'g> {
 
     fn on_gpu(&self) -> &'static str {
         match self {
-            Self::ForeverApart | Self::ForeverInCall(_) | Self::ForeverInLoop => {
+            Self::ForeverApart | Self::ForeverTooFew | Self::ForeverInCall(_) | Self::ForeverInLoop => {
                 "the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\")."
             }
             Self::SplitWarp(_) => "the behaviour is undefined: the groups go on out of step, or the kernel hangs.",
@@ -226,7 +245,7 @@ pub(crate) fn barrier(
     problem: &BarrierProblem,
 ) -> Draft {
     let case = BarrierCase::new(launch, groups, problem);
-    let mut draft = Draft::new(case.title(groups));
+    let mut draft = Draft::new(case.title(launch, groups));
     draft.no_listing = groups.len() > 1;
     let here = mistake.first.instr;
     let around = apart(launch, groups);
@@ -534,7 +553,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     let absent = absent(launch, mistake);
     if matches!(wrong, WrongMask::Missing | WrongMask::SourceMissing(_)) {
         for (lanes, one, several) in [
-            (missing & exited, "has exited", "have exited"),
+            (missing & exited, "has ended without it", "have ended without it"),
             (missing & absent, "is not in the block", "are not in the block"),
             (missing & !exited & !absent, "does not", "do not"),
         ] {
@@ -577,6 +596,9 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         _ => launch.first_thread(mistake),
     });
     let branch = diverging(launch, instr);
+    let (_, line) = launch.line(instr);
+    let own = launch.source(instr).filter(|_| launch.frames(instr).len() == 1);
+    let returns = own.is_none_or(|source| !source.returns(&launch.inputs.kernel.name, line).is_empty());
     let under = branch.map(|(one, _)| {
         format!(
             "the call is{} ({}), and the missing lanes do not reach it",
@@ -641,8 +663,13 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         WrongMask::SourceMissing(_) => {
             draft.why = Some(match under {
                 Some(under) => format!("{under}."),
-                None if (missing & !exited & !absent).is_empty() => "the missing lanes have exited.".into(),
-                None => "the missing lanes took another branch or have exited.".into(),
+                None if !returns => {
+                    "a condition, of an `if`, a loop or `?:`, lets only the other lanes execute it.".into()
+                }
+                None if (missing & !exited & !absent).is_empty() => {
+                    "the missing lanes ended before it, or took another way around it.".into()
+                }
+                None => "the missing lanes took another branch or have ended.".into(),
             });
             draft.advice = Some(match branch {
                 Some((one, _)) => format!(

@@ -249,7 +249,13 @@ pub(crate) fn unset(
              0.0f);`). The first `wgmma` can ignore them instead (scale-d 0). Load operands before the MMA.",
         ),
         false => (
-            "no assignment to it lies on the way from the start of the kernel to this line.",
+            match launch.inputs.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Shuffle { .. })) {
+                true => {
+                    "no assignment to it lies on the way from the start of the kernel to this line, in this thread or \
+                         in one that it reads from by a shuffle."
+                }
+                false => "no assignment to it lies on the way from the start of the kernel to this line.",
+            },
             "give the variable a value where it is declared: `= 0`, or `= {}` for an array.",
         ),
     };
@@ -595,7 +601,7 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Fil
         }
         (Some(threads), None) => {
             let exited = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Exited { .. });
-            let rest = if launch.mistakes.iter().any(exited) { "; the others had returned" } else { "" };
+            let rest = if launch.mistakes.iter().any(exited) { "; the others had ended" } else { "" };
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
         }
         (None, Some(under)) => {
@@ -609,7 +615,7 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Fil
             match returned {
                 // The number is that of one block.
                 Some((of, n)) => format!(
-                    "{line} fills {name}, but {}threads of the block had returned before they could fill their part.",
+                    "{line} fills {name}, but {}threads of the block had ended before they could fill their part.",
                     if of == block { format!("{n} ") } else { String::new() },
                 ),
                 None => {

@@ -23,7 +23,7 @@ pub(crate) struct Overflow {
 /// Destination of the first overflow of `int` arithmetic; `None` for exact arithmetic.
 pub(crate) type Narrow<'a> = Option<&'a RefCell<Option<Overflow>>>;
 
-/// Returns the value of `text`; `None` when it is more than sums, products, shifts and known names.
+/// Returns the value of `text`; `None` when it is more than arithmetic on known names.
 pub(crate) fn value(text: &str, depth: u32, names: &Names<'_>) -> Option<i64> {
     evaluate(text, depth, names, None)
 }
@@ -36,7 +36,7 @@ pub(crate) fn evaluate(text: &str, depth: u32, names: &Names<'_>, narrow: Narrow
     }
     let text = text.trim();
     let mut parser = Parser { text, rest: text, depth: depth + 1, names, narrow };
-    let term = parser.shift()?;
+    let term = parser.bits()?;
     parser.rest.trim().is_empty().then_some(term.value)
 }
 
@@ -88,6 +88,12 @@ impl Parser<'_> {
             overflow.borrow_mut().get_or_insert(Overflow { text, exact, wrapped });
         }
         Some(Term { value, wide })
+    }
+
+    fn bits(&mut self) -> Option<Term> {
+        let and = |parser: &mut Self| parser.operations(&[("&", |a, b| Some(a & b))], Self::shift);
+        let xor = |parser: &mut Self| parser.operations(&[("^", |a, b| Some(a ^ b))], and);
+        self.operations(&[("|", |a, b| Some(a | b))], xor)
     }
 
     fn shift(&mut self) -> Option<Term> {
@@ -183,6 +189,8 @@ mod tests {
         check("(int)threadIdx.x * (1 << 4) % 7", Some(80 % 7));
         check("8 * sizeof(float4)", Some(128));
         check("0x10u / 3", Some(5));
+        check("8 | threadIdx.x + 2 & 3 << 1 ^ 1", Some(8 | ((5 + 2) & (3 << 1)) ^ 1));
+        check("threadIdx.x && 1", None);
         check("other + 1", None);
         check("1 / 0", None);
         check("a ? b : c", None);

@@ -169,10 +169,14 @@ impl<'a> Parser<'a> {
                 let condition = one_line(self.parenthesised()?);
                 let header = format!("if ({condition})");
                 self.under(Control::If, header.clone(), &condition, start)?;
+                let end = self.at;
                 if self.word() == "else" {
                     let start = self.at;
                     self.at += "else".len();
                     self.under(Control::Else, header, &condition, start)?;
+                } else {
+                    // What is around ends here, too, and not where the next statement begins.
+                    self.at = end;
                 }
             }
             (_, "for" | "while" | "switch") => {
@@ -330,6 +334,15 @@ mod tests {
     fn a_text_that_does_not_fit_together_says_nothing() {
         assert_eq!(around("void f() { if (a) { @(); }"), "");
         assert_eq!(around("} void f() { if (a) { @(); } }"), "");
+    }
+
+    #[test]
+    fn a_loop_without_braces_ends_with_its_statement() {
+        let text = "void f() { for (;;) if (a) b();\n  c(); }";
+        let statements = Statements::new(text);
+        let around = statements.around(text.find("b()").expect("a place"));
+        let ends: Vec<usize> = around.iter().map(|one| one.body.end).collect();
+        assert_eq!(ends, [text.find('\n').expect("a line's end"); 2]);
     }
 
     #[test]

@@ -20,6 +20,10 @@ impl RaceMessage<'_> {
             let who = party.thread_id();
             let explained = launch.explain(party.instr, target, party.kind, who)?;
             let name = &target.element.name;
+            // A value that was concluded for one of several uses may be that of another.
+            if explained.concluded.is_some() && launch.uses(party.instr, name, party.kind).len() > 1 {
+                return None;
+            }
             let case = Case::of_party(launch, mistake, party, target, explained.clone());
             if let Some(part) = case.outside(target).iter().find(|part| !part.outermost) {
                 if let Some(reason) = wrong_row(&case, target) {

@@ -1,5 +1,7 @@
 //! Why the accesses of a race have no order.
 
+use std::ops::RangeInclusive;
+
 use super::RaceMessage;
 use super::advice::READ_FIRST;
 use super::index::same_elements;
@@ -118,6 +120,18 @@ impl RaceMessage<'_> {
                 )
                 .on_gpu("the kernel hangs, or works, depending on timing.");
         }
+        if self.replaces_what_it_read() {
+            return draft
+                .why(format!(
+                    "a thread reads the element{} and stores to it at {write}; another one may have stored to it in \
+                     between, and one of the two is lost.",
+                    if self.on_one_line() { String::new() } else { format!(" at {other}") },
+                ))
+                .advice(
+                    "read and store in one step, by an atomic function: atomicMin or atomicMax for the smallest or \
+                     largest, atomicExch to take the old value, atomicCAS to store only if nobody has.",
+                );
+        }
         if between_blocks {
             return draft
                 .why(
@@ -136,6 +150,24 @@ impl RaceMessage<'_> {
                 });
         }
         self.reasons_within_block(draft)
+    }
+
+    /// Returns whether the subscripts of the write are those of the read, and lead different threads to one element:
+    /// `if (best[bin[i]] < v) best[bin[i]] = v;`.
+    fn replaces_what_it_read(&self) -> bool {
+        let Self { launch, first, second, ref array, .. } = *self;
+        let Some(ends) = launch.trace().ends(first.instr) else { return false };
+        let from_memory = ends.iter().any(|end| matches!(end, End::Loaded(_)));
+        let is_common = from_memory || !ends.iter().any(|end| matches!(end, End::Thread(_) | End::Block(_)));
+        let element = |instr, kind| match &launch.uses(instr, array, kind)[..] {
+            [found] => Some(found.subscripts.clone()),
+            _ => None,
+        };
+        let written = element(first.instr, AccessKind::Write);
+        is_common
+            && first.kind == AccessKind::Write
+            && written.is_some()
+            && written == element(second.instr, second.kind)
     }
 
     fn equal_values(&self) -> Reason {
@@ -242,7 +274,15 @@ impl RaceMessage<'_> {
                 .advice(format!("call it at {line}: `__syncthreads();`."));
         }
         match spots.iter().find_map(|spot| spot::taken(launch, spot)) {
-            Some(barrier) => draft.advice = self.move_out(barrier),
+            Some(barrier) => {
+                let (write, other) = self.lines();
+                let line = launch.line_name(first.instr, barrier);
+                draft.advice = self.move_out(barrier);
+                draft.why = draft.why.take_if(|_| draft.advice.is_none()).or(Some(format!(
+                    "only the barrier at {line} lies between {write} and {other}, under a condition: where that does not \
+                     hold, nothing orders the two."
+                )));
+            }
             None if spots.is_empty()
                 && !self.on_one_line()
                 && spot::barrier_between(launch, first.instr, second.instr) =>
@@ -323,12 +363,16 @@ impl RaceMessage<'_> {
         Reason::new(why, advice)
     }
 
+    fn common_loop(&self) -> Option<(u32, RangeInclusive<u32>)> {
+        spot::common_loop(self.launch, self.first.instr, self.second.instr)
+    }
+
     /// Returns the order that a barrier would make between warps of a block.
     fn order(&self) -> Order {
         let Self { launch, first, second, .. } = *self;
         let missing = self.facts.missing;
         let both_orders = matches!(missing, MissingOrder::Both | MissingOrder::BeforeReading);
-        let in_loop = spot::common_loop(launch, first.instr, second.instr);
+        let in_loop = self.common_loop();
         // A barrier in the loop that all threads pass would separate its rounds: no second one is needed there.
         let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(launch, file, lines).is_none());
         let together = self.on_one_line() || spot::under_its_header(launch, first.instr, second.instr);
@@ -397,6 +441,9 @@ impl RaceMessage<'_> {
                     [Spot { before: Some(_), .. }] => {
                         format!("a fast thread overwrites {array} at {write} while others still read at {other}.")
                     }
+                    _ if self.common_loop().is_none() => {
+                        format!("a fast thread changes {array} at {write} while others still read at {other}.")
+                    }
                     _ => format!(
                         "a fast thread goes on to the next round and overwrites {array} at {write} while \
                          others still read at {other}."
@@ -404,6 +451,10 @@ impl RaceMessage<'_> {
                 },
                 match spots {
                     [spot] => self.place_barrier(barrier, spot, race.missing),
+                    _ if self.common_loop().is_none() => format!(
+                        "if both mean this element, add {barrier} after all reads at {other} and before {write}, outside \
+                         any `if` that not all threads enter; if not, check where {array} begins for each."
+                    ),
                     _ => format!("add {barrier} after {other}, before the next round writes to {array}."),
                 },
             ),
@@ -416,7 +467,12 @@ impl RaceMessage<'_> {
                     [reading, overwriting] => {
                         let barrier_advice = self.place_barrier(barrier, reading, MissingOrder::BeforeReading);
                         let two = self.place_barrier("another", overwriting, MissingOrder::BeforeOverwriting);
-                        format!("{}, and {two}", barrier_advice.trim_end_matches('.'))
+                        // A barrier between rounds may be enough.
+                        let same_round = match reading.before {
+                            None => "if threads also read what others write in the same round, ",
+                            Some(_) => "",
+                        };
+                        format!("{}, and {same_round}{two}", barrier_advice.trim_end_matches('.'))
                     }
                     _ => format!(
                         "add one {barrier} before reading (after {write}), and one before the next round \
