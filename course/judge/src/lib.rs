@@ -33,7 +33,7 @@ mod worst;
 use catalog::Shape;
 use counters::Counters;
 use diagnostics::Report;
-use harness::diagnose::Subject;
+use harness::diagnose::{Clue, Subject};
 use harness::inputs::Sums;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
@@ -184,9 +184,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             None => TrialOutcome::Right(Box::new(report)),
             Some(mut mismatch) => {
                 let lines = self.module.source().and_then(|source| suspects::suspects(&source, mismatch.subject));
-                if let (Some(lines), Some(diagnosis)) = (lines, &mut mismatch.wrong.diagnosis) {
-                    diagnosis.push_str(&format!(" ({lines})"));
-                }
+                let diagnosis = &mut mismatch.wrong.diagnosis;
+                *diagnosis = match (diagnosis.take(), lines) {
+                    (Some(diagnosis), Some(lines)) => Some(format!("{diagnosis} ({lines})")),
+                    (diagnosis, lines) => diagnosis.or(lines),
+                };
                 if let (Subject::NotNumbers, Some(line)) = (mismatch.subject, self.module.undefined_line()) {
                     mismatch.wrong.diagnosis = Some(format!(
                         "they are NaN: {line} uses an element past the end of an array in registers, or a variable that \
@@ -358,8 +360,12 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
     const FEW_TERMS: usize = 16;
     let is_flat = |shape: Shape| shape.m == 1 || shape.n == 1;
-    let rank = |Mismatch { clue, wrong, .. }: &Mismatch| {
-        (*clue, !is_flat(wrong.shape), !wrong.map.is_empty(), wrong.shape.k > FEW_TERMS)
+    let rank = |Mismatch { clue, subject, wrong, .. }: &Mismatch| {
+        let few_terms = wrong.shape.k <= FEW_TERMS;
+        // Few terms give a sum in many ways, and small matrices have few places.
+        let is_weak = few_terms && (*clue < Clue::Specific || *subject == Subject::Rounds);
+        let clue = if is_weak { Clue::Nothing } else { *clue };
+        (clue, !is_flat(wrong.shape), !wrong.map.is_empty(), !few_terms)
     };
     if kept.as_ref().is_none_or(|known| rank(&mismatch) > rank(known)) {
         *kept = Some(mismatch);
@@ -384,7 +390,6 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity
 
 #[cfg(test)]
 mod tests {
-    use harness::diagnose::Clue;
     use tasks::verdict::Wrong;
 
     use super::*;

@@ -16,7 +16,9 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
     let sets: Vec<Set<'_>> = (1..=source.n_lines()).filter_map(|line| set(source, line)).collect();
     let stores = [("C", Access::Written), ("out", Access::Written)];
     match subject {
-        Subject::Unknown => None,
+        Subject::Unknown => source.hidden_counter().map(|(name, [inner, outer])| {
+            format!("line {inner} declares another {name}, which hides that of line {outer}")
+        }),
         Subject::NotNumbers => output_read(source),
         Subject::Zeros => hidden(source, &sets),
         Subject::SetAnew => sets_anew(source, &sets),
@@ -181,6 +183,9 @@ mod tests {
             None
         );
         assert_eq!(told(&text.replacen("    T acc = 0;", "    if (C) { T acc = 0; }", 1)), None);
+        let text = text.replacen("T acc = 0;\n        acc", "for (int k = 0; k < 4; ++k)\n            acc", 1);
+        let told = suspects(&Source::new(&text.as_str().into()), Subject::Unknown);
+        assert_eq!(told.as_deref(), Some("line 5 declares another k, which hides that of line 4"));
     }
 
     #[test]

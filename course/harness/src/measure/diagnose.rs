@@ -438,6 +438,12 @@ impl WrongResult<'_> {
             let (i, j) = (row % n, col % wide / stride);
             [row - i + j, col - j * stride + i * stride]
         };
+        let crossed = |[row, col]: Place, down: usize, right: usize| match row / down % 2 == col / right % 2 {
+            true => [row, col],
+            false => [row ^ down, col ^ right],
+        };
+        let powers = |all: usize| (0..7).map(|n| 1 << n).filter(move |step| 2 * step <= all);
+        let mut pairs = powers(high).flat_map(|down| powers(wide).map(move |right| (down, right)));
         let corner = |[row, col]: Place| [col / wide * high + row % high, row / high * wide + col % wide];
         let mut steps = STEPS.iter().filter(|n| **n <= high.min(wide));
         let text = if let Some(step) = steps.clone().find(|n| follows(&|place| swap(place, **n))) {
@@ -447,6 +453,8 @@ impl WrongResult<'_> {
             )
         } else if steps.any(|n| follows(&|place| apart(place, *n))) {
             "the rows and columns of each thread are exchanged: two indices, as in [j][i] for [i][j]".into()
+        } else if let Some((down, right)) = pairs.find(|(s, t)| follows(&|place| crossed(place, *s, *t))) {
+            format!("C[r][c + {right}] and C[r + {down}][c] are exchanged: so are two elements that a thread stores")
         } else if follows(&corner) {
             format!(
                 "the tiles of {name} are exchanged, each right in itself: where a tile starts, its row comes from the other \
@@ -543,6 +551,11 @@ fn permuted(line: &str, [tile, all]: [usize; 2], holds: Holds<'_>) -> Option<Str
     if let Some(step) = steps().find(|step| holds(&|at| at ^ step)) {
         return Some(format!(
             "the {line}s are exchanged {step} by {step}: each holds what belongs {step} before or after it"
+        ));
+    }
+    if let Some(bits) = (1..all).filter(|_| all.is_power_of_two()).find(|bits| holds(&|at| at ^ bits)) {
+        return Some(format!(
+            "the {line}s are exchanged in pairs: {line} c of a tile holds what belongs in c ^ {bits}"
         ));
     }
     // What is side by side for one is spread for the other.
@@ -650,9 +663,40 @@ fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'
         return Some(Cause::new(Unknown, *text));
     }
 
+    // Rows as long as another dimension, with zeros past their end or without.
+    let others = |is_a: bool| [("M", m, is_a), ("N", n, is_a), ("K", k, is_a)];
+    let pitch = others(true).into_iter().chain(others(false)).find(|&(_, length, is_a)| {
+        let own = if is_a { [k, m][usize::from(turned_a)] } else { [n, k][usize::from(turned_b)] };
+        let read = |[row, col]: Place, i: usize, has_zeros: bool| {
+            let (x, [line, rest], is_turned) = if is_a { (a, [row, i], turned_a) } else { (b, [i, col], turned_b) };
+            let [line, rest] = if is_turned { [rest, line] } else { [line, rest] };
+            if has_zeros && rest >= length { 0.0 } else { at(x, line * length + rest) }
+        };
+        let right = |[row, col]: Place, i: usize| match is_a {
+            true => at(b, b_place(turned_b, i, col)),
+            false => at(a, a_place(turned_a, row, i)),
+        };
+        own != length && [true, false].iter().any(|zeros| fits(k, &|place, i| read(place, i, *zeros) * right(place, i)))
+    });
+    if let Some((name, length, is_a)) = pitch {
+        let operand = if is_a { "A" } else { "B" };
+        let text = format!("{operand} is read as if each of its rows had {name} elements, which is {length} here");
+        return Some(Cause::new(Reads(operand), text));
+    }
+
     // Elements of other places, where the loop over k takes steps of `depth`; zeros past the edges.
     let a_at = |[row, i]: Place| if row < m && i < k { at(a, a_place(turned_a, row, i)) } else { 0.0 };
     let b_at = |[i, col]: Place| if i < k && col < n { at(b, b_place(turned_b, i, col)) } else { 0.0 };
+    let pairs = (0..4).flat_map(|x| (x + 1..4).map(move |y| (x, y)));
+    let exchanged = { pairs }.find(|&(x, y)| {
+        let other = |i: usize| if i % 4 == x { i - x + y } else { i - y + x };
+        let from = |i: usize| if [x, y].contains(&(i % 4)) { other(i) } else { i };
+        fits(k.next_multiple_of(4), &|[row, col], i| a_at([row, from(i)]) * b_at([i, col]))
+    });
+    if let Some((x, y)) = exchanged {
+        let text = format!("of every 4 steps of k, {x} and {y} are exchanged in one operand and not in the other");
+        return Some(Cause::new(Unknown, text));
+    }
     /// Places in A and B of a term.
     type Places<'p> = &'p dyn Fn(Place, usize) -> [Place; 2];
     let [high, wide] = tile.unwrap_or([1, 1]);
@@ -997,17 +1041,25 @@ mod tests {
         let problem = problem(Data::Integers, square);
         let (a, b) = (&problem.a, &problem.b);
         let plain = |x: &[f32], i: usize, j: usize| x[i * 40 + j];
-        let cases: [(Vec<f32>, &str); 5] = [
+        let cases: [(Vec<f32>, &str); 6] = [
             (product(square, |r, k| plain(a, r, k), |k, c| plain(a, k, c)), "A is read where B belongs"),
             (product(square, |r, k| plain(b, r, k), |k, c| plain(b, k, c)), "B is read where A belongs"),
             (product(square, |r, k| plain(b, r, k), |k, c| plain(a, k, c)), "the operands are swapped"),
             (product(square, |r, k| plain(a, r, k), |k, c| plain(b, c, k)), "B is read as if its rows were columns"),
             (product(square, |r, k| plain(a, k, r), |k, c| plain(b, k, c)), "A is read as if its rows were columns"),
+            (
+                product(square, |r, k| plain(a, r, if k % 4 < 2 { k } else { k ^ 1 }), |k, c| plain(b, k, c)),
+                "of every 4 steps of k, 2 and 3 are exchanged",
+            ),
         ];
         for (got, text) in cases {
             let why = diagnosis(&problem, &got).why;
             assert!(why.contains(text), "{why}, not {text}");
         }
+        let problem = self::problem(Data::Integers, SHAPE);
+        let b = |k: usize, col: usize| if col < 24 { problem.b[k * 24 + col] } else { 0.0 };
+        let why = diagnosis(&problem, &product(SHAPE, |row, k| problem.a[row * 24 + k], b)).why;
+        assert!(why.contains("B is read as if each of its rows had K elements, which is 24 here"), "{why}");
     }
 
     #[test]
@@ -1064,7 +1116,7 @@ mod tests {
             assert!(why.contains(text), "{why}, not {text}");
         }
         type From = fn(usize) -> usize;
-        let columns: [(From, &str); 5] = [
+        let columns: [(From, &str); 6] = [
             (
                 |col| col / 16 * 16 + (col / 2 % 4 * 2 + col / 8 % 2) * 2 + col % 2,
                 "in every 16 columns, 2 columns together, place c of 8 holds what belongs in place c % 4 * 2 + c / 4",
@@ -1075,6 +1127,7 @@ mod tests {
                 "2 columns together, place c of 16 holds what belongs in place c % 4",
             ),
             (|col| col ^ 16, "the columns are exchanged 16 by 16"),
+            (|col| col ^ 7, "column c of a tile holds what belongs in c ^ 7"),
             (
                 |col| if col < 20 { col } else { col - 12 },
                 "12 before it: where a thread reads its columns, or where it stores them, \
@@ -1090,6 +1143,13 @@ mod tests {
             let why = diagnosis(&problem, &got).why;
             assert!(why.contains(text), "{why}, not {text}");
         }
+        let mut got = right(&problem);
+        for (row, col) in (0..64).flat_map(|row| (0..90).map(move |col| (row, col))) {
+            let is_moved = row / 8 % 2 != col % 2;
+            got[row * 90 + col] = problem.c[if is_moved { (row ^ 8) * 90 + (col ^ 1) } else { row * 90 + col }] as f32;
+        }
+        let why = diagnosis(&problem, &got).why;
+        assert!(why.contains("C[r][c + 1] and C[r + 8][c] are exchanged"), "{why}");
         let mut got = vec![f32::POISON; 70 * 90];
         for (row, col) in (0..70).flat_map(|row| (0..70).map(move |col| (row, col))) {
             got[col * 90 + row] = problem.c[row * 90 + col] as f32;
