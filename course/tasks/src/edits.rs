@@ -40,7 +40,7 @@ pub struct Tries {
 }
 
 /// Costs of an edit, higher for an unlikely one, by what a copy shows: wrong results, forbidden accesses, undefined
-/// values, races and stuck barriers, and criteria that fail. Edits of low cost are tried first.
+/// values, races and barriers, and other criteria that fail. Edits of low cost are tried first.
 type Costs = [u32; 5];
 const EXCHANGE: Costs = [6, 8, 12, 40, 30];
 const SIBLING: Costs = [10, 10, 10, 40, 24];
@@ -87,8 +87,9 @@ fn symptom(clues: &Clues) -> usize {
         WRONG_RESULT | "E-LOOP" => 0,
         // No barrier of a block orders what others write to the output.
         "E-RACE" if matches!(clues.array.as_deref(), Some("C" | "out")) => 1,
+        "E-UNINIT" if clues.of_copy => 3,
         "E-UNINIT" => 2,
-        "E-RACE" | "E-BARRIER" | "E-MBARRIER" => 3,
+        "E-RACE" | "E-BARRIER" | "E-MBARRIER" | "barriers" => 3,
         code if code.starts_with("E-") => 1,
         _ => 4,
     }
@@ -125,6 +126,8 @@ pub struct Clues {
     pub later: Vec<u32>,
     /// The array that the first finding is about.
     pub array: Option<String>,
+    /// Whether it is about an asynchronous copy.
+    pub of_copy: bool,
 }
 
 impl Clues {
@@ -151,6 +154,7 @@ impl Clues {
             code: verdict.code.clone().unwrap_or_default(),
             lines: findings.next().into_iter().chain(reasons.map(|why| (true, why))).flat_map(named).collect(),
             later: findings.flat_map(named).collect(),
+            of_copy: verdict.findings.first().is_some_and(|found| found.title.contains("asynchronous copy")),
             array: quoted.and_then(|text| text.split(['[', '.']).next()).map(str::to_owned),
         }
     }
