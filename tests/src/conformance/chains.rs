@@ -15,33 +15,9 @@ const THREADS: usize = 64;
 /// Instructions of a random chain; each gives a result, and so does the carry at the end.
 const STEPS: usize = 7;
 
-/// Chains that say by themselves what the flag is; `X` and `Y` are inputs of 32 bits, `V` and `W` of 64.
-const PLAIN: &[(&str, &str)] = &[
-    ("sub-addc", "sub.cc.u32 %r5, X, Y; addc.u32 %r6, 0, 0;"),
-    ("add-subc", "add.cc.u32 %r5, X, Y; subc.u32 %r6, 10, 3;"),
-    ("sub-addc-numbers", "sub.cc.u32 %r5, 5, 3; addc.u32 %r6, 0, 0;"),
-    ("add-subc-numbers", "add.cc.u32 %r5, 5, 3; subc.u32 %r6, 10, 3;"),
-    ("sub-zero", "sub.cc.u32 %r5, X, 0; addc.u32 %r6, 0, 0;"),
-    ("sub-all-ones", "sub.cc.u32 %r5, X, -1; addc.u32 %r6, 0, 0;"),
-    ("sub-itself", "sub.cc.u32 %r5, X, X; addc.u32 %r6, 0, 0;"),
-    ("sub-from-zero", "sub.cc.u32 %r5, 0, X; addc.u32 %r6, 0, 0;"),
-    ("wide-sub-zero", "sub.cc.u64 %d5, V, 0; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;"),
-    ("wide-sub-itself", "sub.cc.u64 %d5, V, V; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;"),
-    ("mad-subc", "mad.lo.cc.u32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
-    ("mad-hi-subc", "mad.hi.cc.u32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
-    ("mad-hi-signed-subc", "mad.hi.cc.s32 %r5, X, Y, X; subc.u32 %r6, 10, 3;"),
-    ("sub-madc", "sub.cc.u32 %r5, X, Y; madc.lo.u32 %r6, X, 3, 1;"),
-    ("sub-madc-hi", "sub.cc.u32 %r5, X, Y; madc.hi.u32 %r6, X, Y, 1;"),
-    ("wide-sub-addc", "sub.cc.u64 %d5, V, W; addc.u32 %r6, 0, 0; cvt.u32.u64 %r5, %d5;"),
-    ("wide-add-subc", "add.cc.u64 %d5, V, W; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
-    ("sub-wide-addc", "sub.cc.u32 %r5, X, Y; addc.u64 %d6, V, 0; cvt.u32.u64 %r6, %d6;"),
-    ("add-wide-subc", "add.cc.u32 %r5, X, Y; subc.u64 %d6, V, W; cvt.u32.u64 %r6, %d6;"),
-    ("wide-mad-subc", "mad.lo.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
-    ("wide-mad-hi-subc", "mad.hi.cc.u64 %d5, V, W, V; subc.u32 %r6, 10, 3; cvt.u32.u64 %r5, %d5;"),
-    ("sub-wide-madc", "sub.cc.u32 %r5, X, Y; madc.hi.u64 %d6, V, W, 1; cvt.u32.u64 %r6, %d6;"),
-    ("guarded", "sub.cc.u32 %r5, X, Y; setp.lt.u32 %p1, X, 100; @%p1 add.cc.u32 %r5, Y, -1; addc.u32 %r6, 0, 0;"),
-    ("kept-by-others", "sub.cc.u32 %r5, X, Y; add.u32 %r6, X, -1; mad.lo.u32 %r5, X, Y, %r6; addc.u32 %r6, 0, 0;"),
-];
+/// Names and texts of chains that say by themselves what the flag is; `X` and `Y` are inputs of 32 bits, `V` and `W`
+/// of 64.
+const PLAIN: &str = include_str!("chains.txt");
 
 pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     if mnemonic != FORM {
@@ -60,16 +36,15 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
         body,
         target: TARGET,
     };
-    let plain = PLAIN.iter().map(|(name, text)| {
+    let plain = PLAIN.lines().filter_map(|line| line.split_once(" | ")).map(|(name, text)| {
         let registers = [("X", "%r1"), ("Y", "%r2"), ("V", "%a"), ("W", "%b")];
-        let text =
-            registers.iter().fold((*text).to_string(), |text, (letter, register)| text.replace(letter, register));
+        let text = registers.iter().fold(text.to_string(), |text, (letter, register)| text.replace(letter, register));
         let mut body = START.to_string();
         for line in text.split_inclusive("; ") {
             let _ = writeln!(body, "    {}", line.trim());
         }
         body += &each(2, |k| format!("    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;\n", k + 5, 8 * k));
-        make((*name).to_string(), 2, body)
+        make(name.to_string(), 2, body)
     });
     let random = (0..CHAINS).map(|seed| make(format!("chain-{seed:02}"), STEPS + 1, chain(seed)));
     plain.chain(random).collect()
