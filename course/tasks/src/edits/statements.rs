@@ -1,0 +1,204 @@
+//! Edits of whole statements: those that are added, removed or moved.
+
+use std::ops::Range;
+
+use super::code::is_word;
+use super::{BARRIER, CONDITION, Changes, Costs, FLIP, LAYOUT, ORDER, Search};
+
+impl Search<'_> {
+    /// Adds, removes and moves barriers.
+    pub(super) fn barriers(&mut self) {
+        const BARRIER_TEXT: &str = "__syncthreads();";
+        let code = &self.code;
+        let lines: Vec<&str> = code.text.split_inclusive('\n').collect();
+        let starts = code.line_starts();
+        // Places after which a barrier can stand: the line, and the text that is added.
+        let last = |line: usize| code.tokens.partition_point(|token| token.line <= line).checked_sub(1);
+        let places = (0..lines.len()).filter_map(|line| {
+            let last = last(line).filter(|last| code.tokens[*last].line == line)?;
+            let around = if code.at(last) == "{" { last } else { code.parent(last)? };
+            // The first statement around: what a loop without braces repeats stands further in.
+            let first = code.tokens.get(around + 1).map_or(line, |first| first.line);
+            let model = lines[if first > code.tokens[around].line { first } else { line }];
+            let indent = &model[..model.len() - model.trim_start().len()];
+            let is_end = matches!(code.at(last), ";" | "{" | "}") && code.at(around) == "{";
+            let end = starts[line] + lines[line].len();
+            is_end.then(|| (line, (end..end, format!("{indent}{BARRIER_TEXT}\n"))))
+        });
+        let places: Vec<(usize, (Range<usize>, String))> = places.collect();
+        let mut added: Vec<(u32, Changes)> = places.iter().map(|(_, insert)| (2, vec![insert.clone()])).collect();
+        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "__syncthreads") {
+            let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
+            let gone = (code.whole_line(range), String::new());
+            added.push((2, vec![gone.clone()]));
+            let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 4);
+            added.extend(near.map(|(other, insert)| (other.abs_diff(line) as u32, vec![gone.clone(), insert.clone()])));
+        }
+        added.into_iter().for_each(|(extra, changes)| self.add(BARRIER, extra, changes));
+    }
+
+    /// Removes conditions, and with those that leave early the statement.
+    pub(super) fn conditions(&mut self) {
+        for at in (0..self.code.tokens.len()).filter(|at| self.code.at(*at) == "if").collect::<Vec<_>>() {
+            let Some(close) = self.code.partner(at + 1) else { continue };
+            let gone = |tokens: Range<usize>| (self.code.whole_line(self.code.bytes(tokens)), String::new());
+            let changes = match (self.code.at(close + 1), self.code.partner(close + 1)) {
+                ("return", _) => vec![gone(at..close + 3)],
+                ("{", Some(end)) if self.code.at(end + 1) != "else" => vec![gone(at..close + 2), gone(end..end + 1)],
+                ("{", _) => continue,
+                _ => vec![(self.code.bytes(at..close + 1), String::new())],
+            };
+            self.add(CONDITION, 0, changes);
+        }
+    }
+
+    /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.
+    pub(super) fn early_assignments(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for open in (2..code.tokens.len()).filter(|open| code.header(*open).is_some()) {
+            let end_of = |at: usize| {
+                let is_end = |end: &usize| matches!(code.at(*end), ";" | "}") && code.parent(*end) == Some(open);
+                (at..code.tokens.len()).find(is_end)
+            };
+            let (mut first, mut names) = (open + 1, Vec::new());
+            while code.at(first + 1) == "=" && code.is_known(code.at(first), open) {
+                names.push(code.at(first));
+                first = end_of(first).unwrap_or(first) + 1;
+            }
+            let rest = first..code.partner(open).unwrap_or(first);
+            let Some(end) = rest.rev().find(|at| names.contains(&code.at(*at))).and_then(end_of) else { continue };
+            let early = code.whole_line(code.bytes(open + 1..first));
+            let end = code.bytes(end..end + 1).end;
+            let line_end = code.text[end..].find('\n').map_or(code.text.len(), |n| end + n + 1);
+            let text = code.text[early.clone()].to_owned();
+            added.push(vec![(early, String::new()), (line_end..line_end, text)]);
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
+    /// Declares sums before the loop that sets them to 0 in each round, and stores them where it added them.
+    pub(super) fn hoisted_sums(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
+            let inside = open + 1..code.partner(open).unwrap_or(open);
+            let is_declared = |mut at: usize| {
+                while let Some(open) = code.partner(at).filter(|_| code.at(at) == "]") {
+                    at = open - 1;
+                }
+                code.declaration(at) == Some(at)
+            };
+            let is_declaration =
+                |sign: &usize| code.at(*sign) == "=" && code.parent(*sign) == Some(open) && is_declared(sign - 1);
+            let Some(sign) = inside.clone().find(is_declaration) else { continue };
+            let Some(end) = inside.clone().find(|at| *at > sign && code.at(*at) == ";") else { continue };
+            if !code.words(sign + 1..end).trim_matches(['.', 'f', '0', '{', '}']).is_empty() {
+                continue;
+            }
+            let statement = code.whole_line(code.bytes(code.statement(sign)..end + 1));
+            let before = code.line_starts()[code.tokens[header].line];
+            let text = code.text[statement.clone()].to_owned();
+            let mut changes = vec![(statement, String::new()), (before..before, text)];
+            added.push(changes.clone());
+            let stores =
+                inside.filter(|at| code.at(*at) == "+=" && matches!(code.at(code.statement(*at)), "C" | "out"));
+            changes.extend(stores.map(|at| (code.bytes(at..at + 1), "=".to_owned())));
+            added.push(changes);
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
+    /// Removes declarations that hide a variable of the same name, or their types.
+    pub(super) fn hidden_declarations(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for at in (1..code.tokens.len()).filter(|at| matches!(code.at(at + 1), "=" | ";" | "[")) {
+            let ty = code.statement(at)..at;
+            let is_typed = !ty.is_empty() && ty.clone().all(|at| is_word(code.at(at))) && code.at(ty.start) != "return";
+            if is_typed && code.is_known(code.at(at), at) {
+                let end = (at..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(at);
+                added.push(vec![(code.whole_line(code.bytes(ty.start..end + 1)), String::new())]);
+                if code.at(at + 1) == "=" {
+                    added.push(vec![(code.bytes(ty.start..at).start..code.tokens[at].start, String::new())]);
+                }
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
+    /// Takes what a loop loads from the next round: `k0 + BK` for `k0`, in neighbouring lines.
+    pub(super) fn rounds_ahead(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
+            let Some(step) = (header..open).find(|at| code.at(*at) == "+=") else { continue };
+            let (counter, close) = (code.at(step - 1), code.partner(open).unwrap_or(open));
+            let by = code.words(step + 1..open - 1);
+            let uses = (open..close).filter(|at| code.at(*at) == counter && code.at(at + 1) == "+");
+            let changes: Changes = uses.map(|at| (code.bytes(at..at + 1), format!("{counter} + {by}"))).collect();
+            let is_close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| {
+                code.line_of(a.0.start).abs_diff(code.line_of(b.0.start)) <= 2
+            };
+            added.extend(changes.chunk_by(is_close).map(<[_]>::to_vec));
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
+    /// Changes, at the end of a loop, a variable that chooses a buffer: one that nothing changes, or that changes
+    /// earlier.
+    pub(super) fn buffers(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<(Costs, Changes)> = Vec::new();
+        let end_of = |open: usize| code.partner(open).map(|close| code.line_starts()[code.tokens[close].line]);
+        for at in (1..code.tokens.len()).filter(|at| code.at(*at) == "^=" && code.at(at + 2) == ";") {
+            if let Some(end) = code.parent(at).filter(|open| code.header(*open).is_some()).and_then(end_of) {
+                let flip = code.whole_line(code.bytes(at - 1..at + 3));
+                let text = code.text[flip.clone()].to_owned();
+                added.push((FLIP, vec![(flip, String::new()), (end..end, text)]));
+            }
+        }
+        for at in (1..code.tokens.len()).filter(|at| [code.at(at - 1), code.at(at + 1)] == ["int", "="]) {
+            let name = code.at(at);
+            let uses: Vec<usize> = (at + 1..code.tokens.len()).filter(|other| code.at(*other) == name).collect();
+            let is_subscript = |at: &usize| [code.at(at - 1), code.at(at + 1)] == ["[", "]"];
+            // The outermost loop around the uses that the declaration is not in.
+            let mut body = (at..*uses.first().unwrap_or(&at)).filter(|open| code.header(*open).is_some());
+            let around = |open: &usize| uses.iter().all(|at| Some(*at) < code.partner(*open) && is_subscript(at));
+            if let Some(end) = body.next().filter(around).and_then(end_of) {
+                let indent = code.text[end..].len() - code.text[end..].trim_start().len();
+                added.push((BARRIER, vec![(end..end, format!("{}{name} ^= 1;\n", " ".repeat(indent + 4)))]));
+            }
+        }
+        added.into_iter().for_each(|(costs, changes)| self.add(costs, 0, changes));
+    }
+
+    /// Reads a tile that is written and never read, in place of an operand that comes from elsewhere.
+    pub(super) fn unread_tiles(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[") {
+            let (name, first) = (code.at(open - 1), code.partner(open).unwrap_or(open));
+            let Some(last) = code.partner(first + 1).filter(|last| code.at(last + 1) == "=") else { continue };
+            // The declaration, and this.
+            if code.tokens.iter().filter(|token| token.text == name).count() > 2 {
+                continue;
+            }
+            let [row, col] = [open + 1..first, first + 2..last].map(|subscript| code.words(subscript));
+            for sign in (last..code.tokens.len()).filter(|at| code.at(*at) == "+=") {
+                let counters: Vec<&str> = code.known(sign).filter(|name| name.len() < 3).collect();
+                let end = (sign..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(sign);
+                let is_factor = |at: &usize| code.at(*at) == "*" && code.parent(*at) == code.parent(sign);
+                let mut start = sign + 1;
+                for end in (sign..end).filter(is_factor).chain([end]) {
+                    let operand = code.bytes(std::mem::replace(&mut start, end + 1)..end);
+                    for counter in counters.iter().rev().take(2) {
+                        let tiles = [format!("{name}[{counter}][{col}]"), format!("{name}[{row}][{counter}]")];
+                        added.extend(tiles.map(|tile| vec![(operand.clone(), tile)]));
+                    }
+                }
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(LAYOUT, 2, changes));
+    }
+}
