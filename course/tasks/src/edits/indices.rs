@@ -1,0 +1,385 @@
+//! Edits of indices: their names, terms and factors.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::ops::Range;
+
+use super::code::{Holder, Sum, is_constant, is_word};
+use super::{AXES, Changes, EXCHANGE, INDEX, OPERATOR, PARALLEL, PASS, REMOVAL, SIBLING, Search, TERM, distance};
+
+impl<'s> Search<'s> {
+    /// Exchanges neighbours: arguments of a call, subscripts, those of one array in several lines, too.
+    pub(super) fn exchanges(&mut self) {
+        let mut arrays: BTreeMap<&str, Changes> = BTreeMap::new();
+        for open in 0..self.code.tokens.len() {
+            let is_subscript = self.code.at(open) == "[";
+            let next = self.code.partner(open).filter(|close| is_subscript && self.code.at(close + 1) == "[");
+            let pieces = match next {
+                Some(close) => [self.code.pieces(open), self.code.pieces(close + 1)].concat(),
+                None if self.code.is_call(open) => self.code.pieces(open),
+                None => continue,
+            };
+            for (at, pair) in pieces.windows(2).enumerate() {
+                let [first, second] = [pair[0].clone(), pair[1].clone()];
+                // The first argument of a load is its matrix.
+                let can_move = is_subscript || pieces.len() == 2 || at > 0;
+                if can_move && self.code.is_expression(first.clone()) && self.code.is_expression(second.clone()) {
+                    let [one, two] = [&first, &second].map(|piece| self.code.bytes(piece.clone()));
+                    let extra = if at + 2 == pieces.len() { 0 } else { 6 };
+                    let [one_text, two_text] = [&one, &two].map(|piece| self.code.text[piece.clone()].to_owned());
+                    let changes = vec![(one, two_text), (two, one_text)];
+                    if is_subscript && !self.code.is_dimension(open + 1) {
+                        arrays.entry(self.code.at(open.saturating_sub(1))).or_default().extend(changes.clone());
+                    }
+                    self.add(EXCHANGE, extra, changes);
+                }
+            }
+        }
+        for changes in arrays.into_values() {
+            let lines = |change: &(Range<usize>, String)| self.code.line_of(change.0.start);
+            let close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| lines(a).abs_diff(lines(b)) <= 2;
+            let chains: Vec<Changes> =
+                changes.chunk_by(close).filter(|chain| chain.len() > 2).map(<[_]>::to_vec).collect();
+            chains.into_iter().for_each(|changes| self.add(EXCHANGE, 1, changes));
+        }
+    }
+
+    /// Puts another name of the same family in place of one: N for M, `block_col` for `block_row`, `.y` for `.x`.
+    pub(super) fn siblings(&mut self) {
+        let mut used: Vec<usize> = self.code.sums().into_iter().flat_map(|sum| sum.tokens).collect();
+        used.sort_unstable();
+        used.dedup();
+        for at in used {
+            let text = self.code.at(at);
+            if at > 1 && self.code.at(at - 1) == "." {
+                let is_index = self.code.at(at - 2).ends_with("Idx");
+                let axes = if is_index { &["x", "y"][..] } else { &["x", "y", "z", "w"] };
+                let others = axes.iter().filter(|axis| axes.contains(&text) && **axis != text);
+                others.for_each(|other| self.put(SIBLING, 0, at..at + 1, *other));
+            } else if self.code.tokens[at].is_name() && self.code.at(at + 1) != "(" {
+                for other in self.code.known(at).collect::<Vec<_>>() {
+                    // Another array has other dimensions.
+                    let is_far = self.code.at(at + 1) == "[" || self.code.is_dimension(at);
+                    let costs = if self.code.is_head(at) && self.code.at(at - 1) == "/" { PASS } else { SIBLING };
+                    if let Some(distance) = distance(text, other) {
+                        self.put(costs, distance + if is_far { 6 } else { 0 }, at..at + 1, other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Exchanges axes: x and y of an index, quotient and remainder of one number; rewrites indices for other blocks.
+    pub(super) fn axes(&mut self) {
+        let code = &self.code;
+        let all = || 2..code.tokens.len().saturating_sub(1);
+        let uses = |index: &str, axis: &str| -> Vec<usize> {
+            all().filter(|at| [-2, 0].map(|off| code.at(at.wrapping_add_signed(off))) == [index, axis]).collect()
+        };
+        let to = |at: &usize, new: &str| (code.bytes(*at..at + 1), new.to_owned());
+        let mut added: Vec<(u32, Changes)> = Vec::new();
+        for index in ["blockIdx", "threadIdx"] {
+            let [x, y] = ["x", "y"].map(|axis| uses(index, axis));
+            if !x.is_empty() && !y.is_empty() {
+                added.push((0, x.iter().map(|at| to(at, "y")).chain(y.iter().map(|at| to(at, "x"))).collect()));
+            }
+        }
+        let [x, y] = ["x", "y"].map(|axis| uses("threadIdx", axis));
+        if self.task.block[1] == 1 && !y.is_empty() {
+            // A block of one dimension, in rows as wide as a constant that stands beside its index.
+            let near = y.iter().flat_map(|at| at.saturating_sub(8)..at + 8).map(|at| code.at(at));
+            let mut widths: Vec<&str> = near.filter(|word| is_constant(word)).collect();
+            widths.dedup();
+            for width in widths {
+                let part = |at: &usize, by: char| (code.bytes(at - 2..at + 1), format!("(threadIdx.x {by} {width})"));
+                added.push((0, x.iter().map(|at| part(at, '%')).chain(y.iter().map(|at| part(at, '/'))).collect()));
+            }
+        }
+        let of = |sign: &'static str| all().filter(move |at| code.at(*at) == sign);
+        for (a, b) in of("/").flat_map(|a| of("%").map(move |b| (a, b))) {
+            let is_close = code.tokens[a].line.abs_diff(code.tokens[b].line) <= 2;
+            if !is_close || code.at(a - 1) != code.at(b - 1) || code.tokens[a].line == code.tokens[b].line {
+                continue;
+            }
+            let [by, modulus] = [a, b].map(|sign| code.operand(sign + 1));
+            let [by_text, modulus_text] = [&by, &modulus].map(|operand| code.words(operand.clone()));
+            if by_text == modulus_text {
+                added.push((0, vec![to(&a, "%"), to(&b, "/")]));
+            } else {
+                // A number is taken apart by one divisor.
+                added.push((0, vec![(code.bytes(by.clone()), modulus_text.to_owned())]));
+                added.push((0, vec![(code.bytes(modulus.clone()), by_text.to_owned())]));
+            }
+        }
+        added.into_iter().for_each(|(extra, changes)| self.add(AXES, extra, changes));
+    }
+
+    /// Adds, removes and replaces terms and factors.
+    pub(super) fn sums(&mut self) {
+        let sums = self.code.sums();
+        let texts = |sum: &Sum| sum.terms.iter().map(|term| self.code.words(term.clone())).collect::<Vec<&str>>();
+        let owns: Vec<Vec<&str>> = sums.iter().map(texts).collect();
+        let mut all: Vec<&Vec<&str>> = owns.iter().collect();
+        all.sort_unstable();
+        all.dedup();
+        // Terms that something is added to, or that are subscripts by themselves.
+        let is_index = |sum: &&Sum| sum.terms.len() > 1 || sum.holder == Holder::Subscript;
+        let mut known: Vec<&str> =
+            sums.iter().filter(is_index).flat_map(texts).filter(|term| is_simple(term)).collect();
+        known.push("1");
+        known.sort_unstable();
+        known.dedup();
+        for (sum, own) in sums.iter().zip(&owns) {
+            // The header of a loop has its counter alone.
+            let is_counter = own.len() == 1 && self.code.is_head(sum.tokens.start);
+            if is_counter || self.code.is_dimension(sum.tokens.start) {
+                continue;
+            }
+            self.shorten(sum);
+            self.add_factors(sum, &all);
+            let text = self.code.words(sum.tokens.clone());
+            // What says where a block starts, in the declaration of a row or a column.
+            let name = sum.tokens.start.checked_sub(2).map_or("", |at| self.code.at(at));
+            let is_start = |known: &&str| known.strip_prefix("block_").is_some_and(|end| name.ends_with(end));
+            for start in self.code.known(sum.tokens.start).filter(is_start).collect::<Vec<_>>() {
+                if !own.contains(&start) {
+                    self.put(PARALLEL, 2, sum.tokens.clone(), format!("{start} + {text}"));
+                }
+            }
+            let is_index = !matches!(sum.holder, Holder::Parentheses | Holder::Statement) || own.len() > 1;
+            let is_size = own.len() == 1 && (text == "0" || text.starts_with(char::is_uppercase));
+            let is_address = matches!(self.code.at(sum.tokens.start - 1), "&" | "!");
+            if !is_index || is_size || is_address || !own.iter().all(|term| is_simple(term)) {
+                continue;
+            }
+            let names: HashSet<&str> = self.code.known(sum.tokens.start).collect();
+            let can_use = |term: &str| {
+                let mut words = term.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| is_word(word));
+                words.all(|word| names.contains(word))
+            };
+            // A term that is the first of the other sum goes first here.
+            let with = |term: &str, other: Option<&Vec<&str>>| match other {
+                Some(other) if other.len() > 1 && other[0] == term => format!("{term} + {text}"),
+                _ => format!("{text} + {term}"),
+            };
+            for other in &all {
+                let (missing, odd) = (without(other, own), without(own, other));
+                match (missing.as_slice(), odd.as_slice()) {
+                    ([term], []) if can_use(term) => {
+                        let extra = if own.len() == 1 { 4 } else { 0 };
+                        self.put(PARALLEL, extra, sum.tokens.clone(), with(term, Some(other)));
+                    }
+                    ([term], [odd]) if own.len() > 1 && can_use(term) => {
+                        let place = own.iter().position(|own| own == odd).unwrap_or_default();
+                        self.put(PARALLEL, if is_word(odd) { 2 } else { 10 }, sum.terms[place].clone(), *term);
+                    }
+                    // The other sum has a sibling of one term, and one more.
+                    ([one, two], [odd]) => {
+                        for (term, like) in [(one, two), (two, one)] {
+                            if can_use(term) && distance(like, odd).is_some_and(|far| far <= 4) {
+                                self.put(PARALLEL, 1, sum.tokens.clone(), with(term, Some(other)));
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            for term in known.iter().filter(|term| !own.contains(term) && can_use(term)) {
+                let is_near = sum.open.is_some_and(|open| self.is_of_parallel_call(open, term, &sums));
+                if *term == "1" && (sum.holder != Holder::Argument || own.len() > 1) {
+                    self.put(TERM, 4, sum.tokens.clone(), format!("{text} + 1"));
+                    self.put(TERM, 6, sum.tokens.clone(), format!("{text} - 1"));
+                    // Counting down from the number of elements.
+                    let starts_high = own.len() > 1 && own[0].starts_with(char::is_uppercase);
+                    if starts_high && self.code.at(sum.terms[0].end) == "-" {
+                        self.put(PARALLEL, 0, sum.terms[0].clone(), format!("{} - 1", own[0]));
+                    }
+                } else if is_word(term) {
+                    let first = all.iter().find(|other| other.len() > 1 && other[0] == *term).copied();
+                    let costs = if is_near { PARALLEL } else { TERM };
+                    self.put(costs, if is_near { 8 } else { 10 }, sum.tokens.clone(), with(term, first));
+                }
+            }
+        }
+    }
+
+    /// Puts an index of the same variables in place of one, beside what is added to both: `col + j * 16` for
+    /// `col * 8 + j`.
+    pub(super) fn indices(&mut self) {
+        let code = &self.code;
+        let is_variable = |at: &usize| code.tokens[*at].is_name() && code.at(*at).starts_with(char::is_lowercase);
+        let mut runs: Vec<(Range<usize>, BTreeSet<&str>)> = Vec::new();
+        for sum in code.sums().iter().filter(|sum| !sum.tokens.clone().any(|at| code.at(at) == "-")) {
+            for first in sum.terms.iter().take(sum.terms.len().saturating_sub(1).min(2)) {
+                let run = first.start..sum.tokens.end;
+                let variables: BTreeSet<&str> = run.clone().filter(is_variable).map(|at| code.at(at)).collect();
+                if variables.len() > 1 {
+                    runs.push((run, variables));
+                }
+            }
+        }
+        for sum in code.sums() {
+            let costs = if self.code.words(sum.tokens.clone()).contains("threadIdx") { AXES } else { INDEX };
+            self.turned(sum.tokens.clone()).into_iter().for_each(|other| self.put(costs, 1, sum.tokens.clone(), other));
+        }
+        for (run, variables) in &runs {
+            let (text, known) = (self.code.words(run.clone()), self.code.known(run.start).collect::<HashSet<_>>());
+            let others = runs.iter().filter_map(|(other, of_other)| {
+                let own: Vec<&str> = variables.difference(of_other).copied().collect();
+                match (own.as_slice(), of_other.difference(variables).collect::<Vec<_>>().as_slice()) {
+                    ([], []) => Some((0, self.code.words(other.clone()).to_owned())),
+                    // The same of a sibling: `thread_row` for `row`.
+                    ([own], [sibling]) if distance(own, sibling).is_some() => {
+                        Some((1, self.code.with(other.clone(), sibling, own)))
+                    }
+                    _ => None,
+                }
+            });
+            let is_other = |other: &str| other != text && variables.iter().all(|name| known.contains(name));
+            let others: BTreeSet<(u32, String)> = others.filter(|(_, other)| is_other(other)).collect();
+            others.into_iter().for_each(|(extra, other)| self.put(INDEX, extra, run.clone(), other));
+        }
+    }
+
+    /// Returns the indices of the element with row and column exchanged, in rows of any length: `y * Q + x` for
+    /// `x * P + y`.
+    fn turned(&self, run: Range<usize>) -> Vec<String> {
+        let code = &self.code;
+        let is_beside = |at: &usize| code.parent(*at) == code.parent(run.start);
+        let signs: Vec<usize> = run.clone().filter(|at| is_beside(at) && matches!(code.at(*at), "+" | "*")).collect();
+        let [times, plus] = signs[..] else { return Vec::new() };
+        let [x, y] = [run.start..times, plus + 1..run.end].map(|part| code.words(part));
+        let pitch = code.words(times + 1..plus);
+        let turned = |other: &str| format!("{y} * {other} + {x}");
+        if let Some(axis) = pitch.strip_prefix("blockDim.") {
+            return vec![turned(if axis == "x" { "blockDim.y" } else { "blockDim.x" })];
+        }
+        let others = code.known(run.start).filter(|name| distance(pitch, name) == Some(0) || *name == pitch);
+        others.filter(|_| code.at(times) == "*" && code.at(plus) == "+").map(turned).collect()
+    }
+
+    /// Puts elements as far apart as there are threads beside each other: `col + j * 16` where col is `thread % 16`.
+    pub(super) fn strides(&mut self) {
+        let code = &self.code;
+        let mut groups: BTreeMap<(&str, &str), Changes> = BTreeMap::new();
+        for sum in code.sums() {
+            let starts = sum.terms.iter().filter(|term| term.len() == 1).filter_map(|term| code.modulus(term.start));
+            for (term, modulus) in starts.flat_map(|modulus| sum.terms.iter().map(move |term| (term, modulus.clone())))
+            {
+                let Some(sign) = term.clone().find(|at| code.at(*at) == "*" && code.parent(*at) == sum.open) else {
+                    continue;
+                };
+                let (step, modulus) = (code.bytes(sign + 1..term.end), code.words(modulus));
+                if code.text[step.clone()] != *modulus {
+                    groups.entry((code.words(term.clone()), modulus)).or_default().push((step, modulus.to_owned()));
+                }
+            }
+        }
+        for mut changes in groups.into_values() {
+            changes.sort_by_key(|(range, _)| range.start);
+            changes.dedup();
+            self.add(INDEX, 0, changes);
+        }
+    }
+
+    /// Removes each term and each last factor, and rounds quotients up.
+    fn shorten(&mut self, sum: &Sum) {
+        for (at, term) in sum.terms.iter().enumerate() {
+            let gone = match at {
+                _ if sum.terms.len() == 1 => None,
+                0 if self.code.at(term.end) == "-" => None,
+                0 => Some(self.code.bytes(term.clone()).start..self.code.bytes(term.end + 1..term.end + 2).start),
+                _ => Some(self.code.bytes(sum.terms[at - 1].clone()).end..self.code.bytes(term.clone()).end),
+            };
+            if let Some(gone) = gone {
+                let mut changes = vec![(gone, String::new())];
+                // `k <= K - 8` becomes `k < K`.
+                if self.code.at(sum.tokens.start - 1) == "<=" && self.code.is_head(sum.tokens.start) {
+                    changes.push((self.code.bytes(sum.tokens.start - 1..sum.tokens.start), "<".to_owned()));
+                }
+                self.add(REMOVAL, 0, changes);
+            }
+            let is_factor =
+                |sign: &usize| matches!(self.code.at(*sign), "*" | "/" | "%") && self.code.parent(*sign) == sum.open;
+            if let Some(sign) = term.clone().skip(1).rfind(is_factor) {
+                let [left, right] = [term.start..sign, sign + 1..term.end].map(|part| self.code.words(part));
+                if self.code.at(sign) == "/" && !(is_constant(left) && is_constant(right)) {
+                    self.put(OPERATOR, 4, term.clone(), format!("({left} + {right} - 1) / {right}"));
+                }
+                self.put(REMOVAL, 2, term.clone(), left);
+            }
+        }
+    }
+
+    /// Adds the factor that a term has elsewhere: `i * ROWS` for `i`, and `blockIdx.x * TILE` for `blockIdx.x`.
+    fn add_factors(&mut self, sum: &Sum, all: &[&Vec<&'s str>]) {
+        for term in &sum.terms {
+            let text = self.code.words(term.clone());
+            let head = |text: &'s str| text.split(['.', ' ']).next().unwrap_or_default();
+            let is_plain = |text: &str| !text.contains(['(', '[']);
+            // The number of a tile, as `thread / 16` beside `thread % 16 * TN`: first the constant that is not taken.
+            let is_number = |text: &str| text.contains(['/', '%']);
+            for other in all.iter().copied().flatten().filter(|_| is_number(text) && !text.contains('*')) {
+                if let Some((start, factor)) = other.rsplit_once(" * ")
+                    && is_number(start)
+                    && start.split(['.', ' ']).next() == Some(head(text))
+                {
+                    let known = self.code.known(term.start).filter(|name| distance(factor, name) == Some(0));
+                    let names = known.chain([factor]).collect::<Vec<_>>();
+                    names.into_iter().for_each(|name| self.put(PARALLEL, 1, term.clone(), format!("{text} * {name}")));
+                }
+            }
+            for other in all.iter().copied().flatten().filter(|other| is_plain(other) && is_plain(text)) {
+                if let Some((start, factor)) = other.split_once(" * ").filter(|_| !text.contains(['*', '/', '%']))
+                    && (head(start) == head(text) || distance(head(start), head(text)) == Some(0))
+                {
+                    self.put(PARALLEL, 1, term.clone(), format!("{text} * {factor}"));
+                }
+            }
+        }
+    }
+
+    /// Returns whether another call of the same function has a term, or a sibling of it, in its arguments.
+    fn is_of_parallel_call(&self, open: usize, term: &str, sums: &[Sum]) -> bool {
+        let is_parallel = |sum: &&Sum| {
+            let other = sum.open.filter(|other| sum.holder == Holder::Argument && *other != open);
+            other.is_some_and(|other| self.code.at(other - 1) == self.code.at(open - 1))
+        };
+        let mut terms = sums.iter().filter(is_parallel).flat_map(|sum| &sum.terms);
+        let is_like = |known: &str| known == term || distance(known, term).is_some_and(|far| far <= 2);
+        self.code.is_call(open) && terms.any(|known| is_like(self.code.words(known.clone())))
+    }
+
+    /// Adds the missing terms in all comparisons of one condition.
+    pub(super) fn conjunctions(&mut self) {
+        let mut groups: BTreeMap<usize, Changes> = BTreeMap::new();
+        for found in self.found.iter().filter(|found| found.costs == PARALLEL) {
+            let (range, new) = &found.changes[0];
+            let token = self.code.tokens.partition_point(|token| token.start < range.start);
+            let open = self.code.parent(token).filter(|open| *open > 0 && self.code.at(open - 1) == "if");
+            if let Some(group) = open.map(|open| groups.entry(open).or_default())
+                && group.iter().all(|(known, _)| known != range)
+                && new.len() > range.len()
+            {
+                group.push((range.clone(), new.clone()));
+            }
+        }
+        for (_, changes) in groups.into_iter().filter(|(_, changes)| changes.len() > 1) {
+            self.add(PARALLEL, 0, changes);
+        }
+    }
+}
+
+/// Returns the elements of `all` that are not among `some`, each of which stands for one.
+fn without<'t>(all: &[&'t str], some: &[&str]) -> Vec<&'t str> {
+    let mut left = some.to_vec();
+    let is_new = |text: &&&str| {
+        let known = left.iter().position(|known| known == *text);
+        known.map(|at| left.swap_remove(at)).is_none()
+    };
+    all.iter().filter(is_new).copied().collect()
+}
+
+/// Returns whether a term is made of names and numbers.
+fn is_simple(term: &str) -> bool {
+    !term.contains(['(', '[', '.'])
+}
