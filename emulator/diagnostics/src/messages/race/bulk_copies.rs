@@ -1,4 +1,4 @@
-//! Races of bulk copies and of `wgmma`, which phases of mbarriers would order (`E-RACE`).
+//! Races that phases of mbarriers, or barriers of some threads, would order (`E-RACE`).
 
 use super::{RaceMessage, is_copy};
 use crate::launch_context::{LaunchContext, Reason};
