@@ -278,10 +278,12 @@ impl RaceMessage<'_> {
                 let (write, other) = self.lines();
                 let line = launch.line_name(first.instr, barrier);
                 draft.advice = self.move_out(barrier);
-                draft.why = draft.why.take_if(|_| draft.advice.is_none()).or(Some(format!(
-                    "only the barrier at {line} lies between {write} and {other}, under a condition: where that does not \
-                     hold, nothing orders the two."
-                )));
+                if draft.advice.is_some() {
+                    draft.why = Some(format!(
+                        "only the barrier at {line} lies between {write} and {other}, under a condition: where that does \
+                         not hold, nothing orders the two."
+                    ));
+                }
             }
             None if spots.is_empty()
                 && !self.on_one_line()
