@@ -128,7 +128,7 @@ pub struct Clues {
     pub later: Vec<u32>,
     /// The array that the first finding is about.
     pub array: Option<String>,
-    /// Whether it is about an asynchronous copy.
+    /// The first finding is about an asynchronous copy.
     pub of_copy: bool,
 }
 

@@ -5,6 +5,8 @@
 //! check reports. Other results must be repeatable: strong accesses, atomics whose old value is used, and atomics that
 //! do not commute (float sums, exchanges, `min` and `add` on one word).
 
+use std::cell::LazyCell;
+
 use ptx::ast::Type;
 
 use crate::passes::constants::Constants;
@@ -84,16 +86,17 @@ pub(crate) fn find_exchanges(
         return Launches::None;
     }
     let pointers = Pointers::new(ops, n_registers, constants, special);
-    let from_memory = from_memory(ops, n_registers);
+    // Few kernels load from where they store.
+    let from_memory = LazyCell::new(|| from_memory(ops, n_registers));
     let mut stored: Vec<Pointer> = stores.iter().filter_map(|addr| pointers.place(addr)).map(|place| place.0).collect();
     stored.sort_unstable();
     stored.dedup();
     let mut pairs = Vec::new();
     for addr in loads {
         let Some((pointer, at)) = pointers.place(addr) else { continue };
-        let is_index = usize::try_from(addr.src).is_ok_and(|register| from_memory[register]);
-        let updated = |store: &&Addr| (store.src, store.offset) == (addr.src, addr.offset);
-        let is_own = at.is_none() && !is_index && stores.iter().any(updated);
+        let is_index = || usize::try_from(addr.src).is_ok_and(|register| from_memory[register]);
+        let is_updated = stores.iter().any(|store| (store.src, store.offset) == (addr.src, addr.offset));
+        let is_own = at.is_none() && is_updated && !is_index();
         if stored.contains(&pointer) && !is_own {
             return Launches::All;
         }

@@ -150,13 +150,12 @@ impl<'g> BarrierCase<'g> {
 
     fn title(&self, launch: &LaunchContext<'_>, groups: &[BarrierGroup]) -> String {
         match self {
-            Self::ForeverTooFew => {
-                let waiting: u64 = groups.iter().map(thread_count).sum();
-                format!("{waiting} of {} threads wait at a barrier forever", launch.threads_per_block())
-            }
             Self::ForeverApart => "the threads of one block wait for each other at different barriers forever".into(),
-            Self::ForeverInCall(_) | Self::ForeverInLoop => {
-                let total: u64 = groups.iter().map(thread_count).sum();
+            Self::ForeverTooFew | Self::ForeverInCall(_) | Self::ForeverInLoop => {
+                let total = match self {
+                    Self::ForeverTooFew => launch.threads_per_block(),
+                    _ => groups.iter().map(thread_count).sum(),
+                };
                 let waiting: u64 = groups.iter().filter(|group| group.at_barrier).map(thread_count).sum();
                 format!("{waiting} of {total} threads wait at a barrier forever")
             }
