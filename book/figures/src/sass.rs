@@ -4,6 +4,9 @@
 //! `figures sass KERNEL FROM TO` prints a listing, `figures sass loops` and `… binds` the tables. Not here: pictures
 //! of it (`ports`).
 
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -425,64 +428,4 @@ fn strides() -> anyhow::Result<String> {
         ]);
     }
     Ok(render_table(&titles, &rows))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Checks that of the instructions `each` that a warp executed, no more than `most` are outside of the loop, since
-    /// code there runs once.
-    fn check(name: &str, k: usize, each: f64, most: f64) -> anyhow::Result<()> {
-        let code = Code::load(name)?;
-        let pass = code.pass()?;
-        let passes = k * code.elements() / multiply_adds(&pass);
-        let outside = each - (passes * pass.len()) as f64;
-        assert!((0.0..most).contains(&outside), "{name}: {outside} of {each} outside of the loop");
-        Ok(())
-    }
-
-    #[test]
-    fn a_pass_is_as_long_as_the_hardware_counts() -> anyhow::Result<()> {
-        let path = machine::root().join("book/data/h200-counters.json");
-        let record = records::profile::ProfileRecord::load(&path)?;
-        for name in KERNELS.split(' ') {
-            let shape = Shape::square(1024);
-            let found = record.profiles.iter().find(|p| p.kernel == name && p.shape == shape);
-            let profile = found.with_context(|| format!("{name} was profiled"))?;
-            let blocks: u32 = profile.grid.into_iter().product();
-            let warps = u64::from(blocks * profile.block[0] / 32);
-            let each = profile.metrics["smsp__inst_executed.sum"] as f64 / warps as f64;
-            check(name, 1024, each, 600.0)?;
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn loops_of_v11_are_those_that_a_profiler_counted() -> anyhow::Result<()> {
-        let path = machine::root().join("book/data/h200-busiest.json");
-        let record = records::busiest::BusiestRecord::load(&path)?;
-        for name in V11 {
-            let found = record.launches.iter().find(|launch| launch.kernel == name);
-            let launch = found.with_context(|| format!("{name} was profiled"))?;
-            let blocks: u32 = launch.grid.into_iter().product();
-            let warps = u64::from(blocks * launch.block[0] / 32);
-            let each = launch.metrics["smsp__inst_executed.sum"] / warps as f64;
-            check(name, launch.shape.k, each, 1000.0)?;
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn kept_registers_are_not_read_again() -> anyhow::Result<()> {
-        // FFMA R0, R2, R5.reuse, R4; FFMA R1, R6, R5, R7
-        let words = [0x080fe20000000004_0000000502007223_u128, 0x000fe20000000007_0000000506017223];
-        let mut reuse = Reuse::default();
-        let banks = words.map(|word| {
-            let multiply_add = ::sass::decode(::sass::Architecture::Sm90, word, 0).expect("a multiply-add");
-            by_bank(&reuse.next(&multiply_add))
-        });
-        assert_eq!(banks, [[2, 1], [1, 1]]);
-        Ok(())
-    }
 }

@@ -4,6 +4,9 @@
 //! it). Loops repeat patterns, so all that follows from the pattern alone is worked out once: how far it reaches,
 //! which stretches of bytes it covers, what it costs.
 
+#[cfg(test)]
+mod tests;
+
 use crate::arithmetic::lanes::Line;
 use crate::check::race::{ByteRun, Cells};
 use crate::lane_mask::LaneMask;
@@ -550,70 +553,6 @@ impl Memo<'_> {
             let start = base.wrapping_sub(u64::from(back));
             let merged = rules::shared_cost(&self.addresses(start), u32::from(bytes), self.load);
             self.merged = [merged.wavefronts.min(255) as u8, merged.ideal as u8];
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn learnt(addresses: &Addresses, bytes: u32, load: bool) -> (Memo<'static>, u64) {
-        let mask = LaneMask::ALL.filter(|lane| addresses[lane].is_some());
-        let plain = addresses.map(|a| a.unwrap_or(u64::MAX));
-        let mut memo = Memo::new(bytes, load, Merge::Alone);
-        assert!(memo.learn(&plain, mask, 1, true));
-        (memo, plain[mask.first()])
-    }
-
-    fn some_addresses() -> impl Strategy<Value = (Addresses, u32)> {
-        let lanes = proptest::collection::vec(proptest::option::weighted(0.8, 0u64..600), 32);
-        (lanes, 0u32..5, 0u64..1 << 45).prop_map(|(lanes, log, base)| {
-            let bytes = 1 << log;
-            let mut addresses = [None; 32];
-            for (to, from) in addresses.iter_mut().zip(&lanes) {
-                *to = from.map(|word| (base + word) << log);
-            }
-            addresses[5] = addresses[5].or(Some(base << log));
-            (addresses, bytes)
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn a_memo_counts_by_the_rules((addresses, bytes) in some_addresses(), load: bool, shift in 0u64..64) {
-            let (mut memo, base) = learnt(&addresses, bytes, load);
-            // The pattern again, somewhere else.
-            let shift = shift * u64::from(bytes);
-            let shifted = addresses.map(|a| a.map(|a| a + shift));
-            memo.count_shared(base + shift);
-            memo.count_global(base + shift);
-            prop_assert_eq!(memo.tally.sectors, u64::from(rules::sectors(&shifted, bytes)));
-            prop_assert_eq!(memo.tally.l1_passes, u64::from(rules::l1_passes(&shifted, bytes)));
-            // And a step further, along the same lines or into others.
-            let further = shifted.map(|a| a.map(|a| a + u64::from(bytes)));
-            memo.count_global(base + shift + u64::from(bytes));
-            let both = rules::l1_passes(&shifted, bytes) + rules::l1_passes(&further, bytes);
-            prop_assert_eq!(memo.tally.l1_passes, u64::from(both));
-            let cost = rules::shared_cost(&shifted, bytes, load);
-            prop_assert_eq!(memo.tally.wavefronts, u64::from(cost.wavefronts));
-            prop_assert_eq!(memo.tally.ideal, u64::from(cost.ideal));
-        }
-
-        #[test]
-        fn runs_cover_what_lanes_touch((addresses, bytes) in some_addresses()) {
-            let (memo, base) = learnt(&addresses, bytes, true);
-            let mut touched: Vec<u64> =
-                addresses.iter().flatten().flat_map(|a| *a..*a + u64::from(bytes)).collect();
-            touched.sort_unstable();
-            let n = touched.len();
-            touched.dedup();
-            let at = |r: &ByteRun| base.wrapping_add(i64::from(r.start) as u64);
-            let covered: Vec<u64> = memo.runs().iter().flat_map(|r| at(r)..at(r) + u64::from(r.bytes)).collect();
-            prop_assert_eq!(memo.overlapping, n != touched.len());
-            prop_assert_eq!(covered, touched);
         }
     }
 }
