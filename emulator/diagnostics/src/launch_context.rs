@@ -1,5 +1,6 @@
 //! The launch that a message is about: its sources, names and places, and the layout of the text.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -25,6 +26,8 @@ pub(crate) struct LaunchContext<'a> {
     pub(crate) mistakes: &'a [MistakeGroup],
     sources: HashMap<u32, Source>,
     parameters: Vec<Parameter>,
+    /// Values of names in files, so far: an expression is computed for each thread of a block.
+    values: RefCell<HashMap<(u32, String), Option<i64>>>,
     trace: Trace<'a>,
 }
 
@@ -49,7 +52,7 @@ impl<'a> LaunchContext<'a> {
                 break;
             }
         }
-        Self { inputs, mistakes, sources, parameters, trace: Trace::new(inputs.kernel) }
+        Self { inputs, mistakes, sources, parameters, values: RefCell::default(), trace: Trace::new(inputs.kernel) }
     }
 
     /// Returns an index of the instructions that set each register.
@@ -227,6 +230,10 @@ impl<'a> LaunchContext<'a> {
 
     /// Works as [`Self::value`], for a name in a file.
     pub(crate) fn value_in(&self, file: u32, name: &str) -> Option<i64> {
+        let key = (file, name.to_owned());
+        if let Some(known) = self.values.borrow().get(&key) {
+            return *known;
+        }
         let parameter = self.integers().into_iter().find(|(known, _)| known == name);
         // A constant of another file, where all that have one agree.
         let elsewhere = || {
@@ -234,7 +241,9 @@ impl<'a> LaunchContext<'a> {
             found.dedup();
             <[i64; 1]>::try_from(found).ok().map(|[value]| value)
         };
-        parameter.map(|(_, value)| value).or_else(|| self.text_of(file)?.constant(name)).or_else(elsewhere)
+        let value = parameter.map(|(_, value)| value).or_else(|| self.text_of(file)?.constant(name)).or_else(elsewhere);
+        self.values.borrow_mut().insert(key, value);
+        value
     }
 
     pub(crate) fn place(&self, instr: u32) -> Place {

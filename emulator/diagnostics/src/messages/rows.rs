@@ -143,6 +143,9 @@ pub(crate) fn exchanged(case: &Case<'_>, target: &Target) -> Option<String> {
     let uses = launch.uses(case.instr, &target.element.name, case.access.kind);
     let used = case.explained.as_ref().map(|explained| &explained.used).or(uses.first())?;
     let ([row, col], [rows, cols]) = (&used.subscripts[..], &target.element.dims[..]) else { return None };
+    if !matches!(case.access.space, MemSpace::Shared) && target.element.space != Space::Shared {
+        return None;
+    }
     let loops = launch.loops(case.instr);
     let last = |name: &str, who| {
         loops.iter().find_map(|one| {
@@ -161,8 +164,7 @@ pub(crate) fn exchanged(case: &Case<'_>, target: &Target) -> Option<String> {
         Some(values.collect::<Option<Vec<u64>>>()?.into_iter().max()? + 1)
     };
     let (n_rows, n_cols) = (end(row)?, end(col)?);
-    let in_tile = matches!(case.access.space, MemSpace::Shared) || target.element.space == Space::Shared;
-    (in_tile && n_rows <= *cols && n_cols <= *rows && (n_rows > *rows || n_cols > *cols)).then(|| {
+    (n_rows <= *cols && n_cols <= *rows && (n_rows > *rows || n_cols > *cols)).then(|| {
         let name = &target.element.name;
         format!(
             "exchange the subscripts, {}, or the dimensions where {name} is declared, to {cols}x{rows}: all indices of this \
