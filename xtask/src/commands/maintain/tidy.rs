@@ -87,6 +87,7 @@ fn complaints(root: &Path) -> Result<Vec<Complaint>> {
         rules.step(step);
     }
     rules.manifests();
+    rules.examples();
     rules.comments();
     rules.local_paths();
     rules.records();
@@ -100,6 +101,22 @@ struct Rules<'a> {
     /// Files of the repository, as paths from its root.
     files: Vec<String>,
     found: Vec<Complaint>,
+}
+
+/// Returns the lines of a source at which examples in Rust begin in its documentation.
+fn examples(text: &str) -> Vec<usize> {
+    fn fence(line: &str) -> Option<&str> {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        comment.trim_start().strip_prefix("```")
+    }
+    let fences = (1..).zip(text.lines()).filter_map(|(number, line)| Some((number, fence(line)?)));
+    // Every second one ends an example.
+    fences
+        .step_by(2)
+        .filter(|(_, language)| ["", "rust"].contains(&language.trim()))
+        .map(|(number, _)| number)
+        .collect()
 }
 
 /// Returns the files that git tracks or would add; without git, everything outside of `target` and hidden folders.
@@ -371,6 +388,20 @@ impl Rules<'_> {
                         format!("{name} has a version of its own"),
                         "set it in [workspace.dependencies] of the root Cargo.toml",
                     );
+                }
+            }
+        }
+    }
+
+    /// Checks that no comment has an example in a crate that `cargo test` does not search for them, to save a second.
+    fn examples(&mut self) {
+        for manifest in self.named(|name| name.ends_with("/Cargo.toml")) {
+            let sources = manifest.replace("Cargo.toml", "src/");
+            let are_run = !self.text(&manifest).contains("doctest = false");
+            for file in self.named(|name| !are_run && name.starts_with(&sources) && name.ends_with(".rs")) {
+                for number in examples(&self.text(&file)) {
+                    let then = format!("remove `doctest = false` from {manifest}, or name a language: ```text");
+                    self.complain(&file, number, "this example is never run", then);
                 }
             }
         }
