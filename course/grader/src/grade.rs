@@ -4,6 +4,9 @@
 //! depends on. Equal sources are therefore judged once, an interrupted grading continues, several machines with a
 //! shared folder can each grade a part, and no stale result is used. The reports are made from these files alone.
 
+#[cfg(all(test, unix))]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -359,138 +362,5 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
             Some(StoredOutcome::Ungraded(why)) => absent(Status::NotRun, None, &why),
             None => absent(Status::NotRun, None, "there is no result"),
         },
-    }
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use super::*;
-    use crate::sandbox::Launcher;
-    use tasks::verdict::Part;
-
-    const RUBRIC: &str = "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
-
-    /// A class of one, graded with shell scripts in place of the compiler and of `judge`.
-    struct Played {
-        folder: PathBuf,
-        rubric: Rubric,
-        tools: Tools,
-    }
-
-    impl Played {
-        fn new(test: &str) -> Self {
-            let folder = std::env::temp_dir().join(format!("grader-grade-{test}-{}", std::process::id()));
-            let _ = std::fs::remove_dir_all(&folder);
-            std::fs::create_dir_all(folder.join("submissions/ada")).expect("a folder");
-            std::fs::write(folder.join("submissions/ada/v02.cu"), "x").expect("a file");
-            let confined = folder.join("confined");
-            std::fs::write(&confined, "shift 5\nexec /bin/sh \"$@\"\n").expect("a file");
-            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-            Self {
-                rubric: Rubric::parse(RUBRIC, "rubric.toml", &root).expect("a rubric"),
-                tools: Tools {
-                    launcher: Launcher {
-                        program: "/bin/sh".into(),
-                        word: confined.display().to_string(),
-                        libraries: BTreeSet::new(),
-                        interrupted: || false,
-                    },
-                    compiler: folder.join("compiler"),
-                    compiler_arguments: Vec::new(),
-                    compiler_reads: Vec::new(),
-                    judge: folder.join("judge"),
-                    headers: Vec::new(),
-                    version: String::new(),
-                },
-                folder,
-            }
-        }
-
-        fn grade(&self, compiler: &str, judge: &str) -> Result<Student, GradingError> {
-            std::fs::write(&self.tools.compiler, compiler).expect("a file");
-            std::fs::write(&self.tools.judge, judge).expect("a file");
-            let grading = Grading {
-                submissions: &self.folder.join("submissions"),
-                rubric: &self.rubric,
-                out: &self.folder.join("out"),
-                jobs: 1,
-                tools: &self.tools,
-                sandbox: &Sandbox::None,
-                limits: TaskLimits::default(),
-                starters: &BTreeMap::new(),
-            };
-            run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
-        }
-
-        fn grade_well(&self) -> Result<Student, GradingError> {
-            let task = &self.rubric.tasks[0].task;
-            let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");
-            verdict.status = Status::Passed;
-            (verdict.code, verdict.why, verdict.n_shapes) = (None, None, 9);
-            for part in &mut verdict.parts {
-                *part = Part::passed(&part.id, &part.what);
-            }
-            let verdict = serde_json::to_string(&verdict).expect("JSON");
-            self.grade(COMPILES, &format!("cat <<'END'\n{verdict}\nEND\n"))
-        }
-    }
-
-    impl Drop for Played {
-        fn drop(&mut self) {
-            let _ = std::fs::remove_dir_all(&self.folder);
-        }
-    }
-
-    const COMPILES: &str = "echo '{\"ptx\": \"\"}'\n";
-
-    /// Checks that a source is ungraded after these programs, and judged by the next grading.
-    #[track_caller]
-    fn check_ungraded(test: &str, compiler: &str, judge: &str, why: &str) {
-        let played = Played::new(test);
-        let student = played.grade(compiler, judge).expect("grades");
-        assert!(student.is_ungraded(), "{student:#?}");
-        assert_eq!(student.verdicts[0].why.as_deref(), Some(why));
-        let again = played.grade_well().expect("grades");
-        assert_eq!((again.points, again.is_ungraded()), (10.0, false), "{again:#?}");
-    }
-
-    #[test]
-    fn a_program_that_is_ended_from_outside_says_nothing_of_a_source() {
-        for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("KILL", 9), ("TERM", 15)] {
-            let why = |who: &str| format!("{who} was ended from outside (signal {number})");
-            // The test process may ignore the others, as HUP under nohup.
-            if signal == "KILL" {
-                let ends = "kill -KILL $$\n";
-                check_ungraded("compiler-ends", ends, "", &why("the compiler"));
-                check_ungraded("judge-ends", COMPILES, ends, &why("the kernel"));
-            }
-            // A sandbox passes it on like this.
-            let passes_on = format!("exit {}\n", 128 + number);
-            check_ungraded(&format!("passed-{signal}"), COMPILES, &passes_on, &why("the kernel"));
-        }
-    }
-
-    #[test]
-    fn a_mistake_of_our_programs_is_not_the_sources() {
-        let panics = "echo \"thread 'main' (7) panicked at course/judge/src/lib.rs:1:2:\nwhat went wrong\nnote: run \
-                      with it\" >&2\nexit 101\n";
-        let why = |who: &str| {
-            format!("{who} gave no answer (exit status: 101): course/judge/src/lib.rs:1:2: what went wrong")
-        };
-        check_ungraded("panic-compiler", panics, "", &why("the compiler"));
-        check_ungraded("panic-judge", COMPILES, panics, &why("judge"));
-        check_ungraded("crash-judge", COMPILES, "kill -SEGV $$\n", "judge gave no answer (signal: 11 (SIGSEGV))");
-    }
-
-    #[test]
-    fn nothing_is_kept_after_an_interrupt() {
-        let mut played = Played::new("interrupted");
-        played.tools.launcher.interrupted = || true;
-        let stop = played.grade("exec sleep 1000\n", "").expect_err("interrupted");
-        assert!(matches!(stop, GradingError::Interrupted { done: 0, of: 1 }), "{stop:?}");
-        let left = std::fs::read_dir(work(&played.folder.join("out"))).expect("a folder");
-        assert_eq!(left.count(), 0);
-        played.tools.launcher.interrupted = || false;
-        assert_eq!(played.grade_well().expect("grades").points, 10.0);
     }
 }

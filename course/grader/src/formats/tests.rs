@@ -1,0 +1,88 @@
+use super::*;
+use crate::score::Item;
+use crate::similar::Pair;
+use tasks::TaskName;
+
+/// Returns a class of two, with names and texts that try to escape their format.
+pub(crate) fn class() -> Class {
+    let item = |id: &str, points: f64, status: Status, why: Option<&str>| Item {
+        id: id.into(),
+        task: Some(TaskName::rebuild("v02")),
+        what: "every <element> is right".into(),
+        points,
+        max: 4.0,
+        status,
+        why: why.map(str::to_owned),
+    };
+    let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &[], "wrong-result", "<script>alert(1)</script>");
+    verdict.parts.clear();
+    let student = |name: &str, items: Vec<Item>, verdict: &Verdict| Student {
+        name: name.into(),
+        points: items.iter().map(|item| item.points).sum(),
+        items,
+        verdicts: vec![verdict.clone()],
+        notes: vec!["a note & more".into()],
+    };
+    let mut passed = verdict.clone();
+    passed.status = Status::Passed;
+    (passed.code, passed.why) = (None, None);
+    Class {
+        format: 1,
+        title: "Tiles & more".into(),
+        max: 8.0,
+        students: vec![
+            student("=cmd()|\"ada\"", vec![item("v02.right", 4.0, Status::Passed, None)], &passed),
+            student(
+                "<b>bob</b>",
+                vec![
+                    item("v02.right", 0.0, Status::Failed, Some("]]><x>\u{1}")),
+                    item("v02.clean", 0.0, Status::NotRun, Some("not yet")),
+                ],
+                &verdict,
+            ),
+        ],
+        similar: vec![Pair {
+            task: "v02".into(),
+            students: ["<b>bob</b>".into(), "=cmd()|\"ada\"".into()],
+            share: 0.9,
+            passages: 12,
+        }],
+    }
+}
+
+#[test]
+fn nothing_of_a_stranger_is_markup() {
+    let class = class();
+    for text in [html::report(&class), junit::report(&class)] {
+        for wrong in ["<script>alert", "<b>bob", "]]><x>", "\u{1}"] {
+            assert!(!text.contains(wrong), "{wrong}");
+        }
+    }
+}
+
+#[test]
+fn an_item_has_the_report_of_its_own_task() {
+    let name = |text: &str| TaskName::parse(text).expect("a name");
+    let verdict = |task: &str| {
+        let why = format!("the report of {task}");
+        Verdict::stopped(name(task), &[], "wrong-result", &why)
+    };
+    let item = |task: &str| Item {
+        id: format!("{task}.right"),
+        task: Some(name(task)),
+        what: "every element is right".into(),
+        points: 0.0,
+        max: 4.0,
+        status: Status::Failed,
+        why: None,
+    };
+    let mut student = class().students.remove(0);
+    let tasks = ["v05", "v05.wide", "v05.wid"];
+    student.verdicts = tasks.map(verdict).into();
+    student.items = tasks.map(item).into();
+    let question = Item { id: "v05.sectors".into(), task: None, why: Some("no answer".into()), ..item("v05") };
+    assert_eq!(output_of(&student, &question), "no answer");
+    for (task, item) in tasks.iter().zip(&student.items) {
+        assert_eq!(output_of(&student, item), format!("the report of {task}"));
+    }
+}

@@ -1,0 +1,148 @@
+use super::*;
+use std::os::unix::fs::symlink;
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("grader-submissions-{name}-{}", std::process::id()));
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    folder
+}
+
+/// Reads the only submission, after `make` wrote it.
+#[track_caller]
+fn handed(name: &str, make: impl FnOnce(&Path)) -> SubmittedFile {
+    let folder = folder(name);
+    let student = folder.join("ada");
+    std::fs::create_dir(&student).expect("a folder");
+    make(&student);
+    let found = all(&folder).expect("readable");
+    assert_eq!(found.len(), 1);
+    let handed = found[0].source("v02.cu", true);
+    let _ = std::fs::remove_dir_all(&folder);
+    handed
+}
+
+fn refused(handed: SubmittedFile) -> String {
+    match handed {
+        SubmittedFile::Refused(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_task_lies_in_the_folder_or_in_my() {
+    let text = |text: &str| SubmittedFile::Text(text.into());
+    let write = |path: PathBuf, text: &str| std::fs::write(path, text).expect("written");
+    assert_eq!(handed("plain", |at| write(at.join("v02.cu"), "x")), text("x"));
+    let both = |at: &Path| {
+        std::fs::create_dir(at.join("my")).expect("a folder");
+        write(at.join("my/v02.cu"), "mine");
+        write(at.join("v02.cu"), "x");
+    };
+    assert_eq!(handed("both", both), text("mine"));
+    assert_eq!(handed("none", |at| write(at.join("v03.cu"), "x")), SubmittedFile::Missing);
+}
+
+#[test]
+fn links_are_not_followed() {
+    let link = |at: &Path| symlink("/etc/passwd", at.join("v02.cu")).expect("a link");
+    assert_eq!(refused(handed("link", link)), "v02.cu is a symbolic link, which is not followed");
+    let circle = |at: &Path| symlink("v02.cu", at.join("v02.cu")).expect("a link");
+    assert!(refused(handed("circle", circle)).contains("symbolic link"));
+    let inside = |at: &Path| symlink("/etc", at.join("my")).expect("a link");
+    assert_eq!(refused(handed("folder", inside)), "my is a symbolic link, which is not followed");
+    let whole = |at: &Path| {
+        std::fs::remove_dir(at).expect("empty");
+        symlink("/etc", at).expect("a link");
+    };
+    assert!(refused(handed("whole", whole)).contains("symbolic link"));
+}
+
+#[test]
+fn what_is_no_source_is_not_read() {
+    let huge = |at: &Path| {
+        let file = File::create(at.join("v02.cu")).expect("a file");
+        file.set_len(1 << 30).expect("a sparse file");
+    };
+    assert_eq!(refused(handed("huge", huge)), "v02.cu has 1073741824 bytes; a source has at most 1048576");
+    let bytes = |at: &Path| std::fs::write(at.join("v02.cu"), [0xff, 0xfe]).expect("written");
+    assert!(refused(handed("bytes", bytes)).contains("not text"));
+    let inside = |at: &Path| std::fs::create_dir(at.join("v02.cu")).expect("a folder");
+    assert_eq!(refused(handed("folder-as-file", inside)), "v02.cu is not a file");
+    let pipe = |at: &Path| {
+        let made = std::process::Command::new("mkfifo").arg(at.join("v02.cu")).status();
+        assert!(made.expect("mkfifo").success());
+    };
+    assert_eq!(refused(handed("pipe", pipe)), "v02.cu is not a file");
+}
+
+#[test]
+fn answers_come_from_two_files() {
+    let folder = folder("answers");
+    let my = folder.join("ada/my");
+    std::fs::create_dir_all(&my).expect("a folder");
+    let progress =
+        "format = 1\n[questions.\"v02.a\"]\nanswer = \"8\"\nright = true\n[questions.\"v02.b\"]\nanswer = \"1\"\n";
+    std::fs::write(my.join("progress.toml"), progress).expect("written");
+    // A key without quotes is a table in a table.
+    let by_hand = "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\nv02.c = 8\n[v03]\nd = \"yes\"\ne.f = 1.5\n";
+    std::fs::write(my.join("answers.toml"), by_hand).expect("written");
+    let found = all(&folder).expect("readable");
+    let (answers, notes) = found[0].answers();
+    let shown: Vec<String> = answers.iter().map(|(id, answer)| format!("{id}={answer}")).collect();
+    assert_eq!(shown, ["v02.a=8", "v02.b=2", "v02.c=8", "v03.d=yes"]);
+    let note = |id| format!("the file of answers: what it has for {id} is neither a text nor a number");
+    assert_eq!(notes, [note("v03.e"), note("x")]);
+    std::fs::write(my.join("answers.toml"), "= = =").expect("written");
+    let (answers, notes) = found[0].answers();
+    assert_eq!(answers["v02.b"], "1");
+    assert!(notes[0].starts_with("the file of answers cannot be read: "), "{notes:?}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn progress_is_read_as_xtask_reads_it() {
+    let folder = folder("progress");
+    std::fs::create_dir_all(folder.join("ada")).expect("a folder");
+    let progress = |text: &str| {
+        std::fs::write(folder.join("ada/progress.toml"), text).expect("written");
+        let found = all(&folder).expect("readable");
+        found[0].progress()
+    };
+    let without_format = progress("[tasks.v05]\nchecks = 3\n").expect("readable");
+    assert_eq!(without_format.expect("there").tasks["v05"].checks, 3);
+    assert_eq!(
+        progress("format = 9\ntasks = 4\n").expect_err("refused").to_string(),
+        "the progress file has format 9, and this version reads up to 1: update the checkout"
+    );
+    let error = progress("format = 1\n[tasks\n").expect_err("refused").to_string();
+    assert!(error.starts_with("the progress file cannot be read: line 2: "), "{error}");
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn entries_that_look_the_same_have_different_names() {
+    let folder = folder("same");
+    for name in ["ada\u{1}", "ada\u{2}", "ada\u{3}", "ada  (2)", "bob"] {
+        std::fs::create_dir(folder.join(name)).expect("a folder");
+    }
+    let found = all(&folder).expect("readable");
+    let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
+    assert_eq!(names, ["ada ", "ada  (3)", "ada  (4)", "ada  (2)", "bob"]);
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_single_file_is_a_submission_where_there_is_one_task() {
+    let folder = folder("single");
+    std::fs::write(folder.join("bob.cu"), "x").expect("written");
+    std::fs::write(folder.join("notes.txt"), "x").expect("written");
+    std::fs::write(folder.join(".hidden.cu"), "x").expect("written");
+    let found = all(&folder).expect("readable");
+    let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
+    assert_eq!(names, ["bob"]);
+    let task = "v02.cu";
+    assert_eq!(found[0].source(task, true), SubmittedFile::Text("x".into()));
+    assert!(matches!(found[0].source(task, false), SubmittedFile::Refused(_)));
+    let _ = std::fs::remove_dir_all(&folder);
+}
