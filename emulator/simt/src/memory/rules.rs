@@ -33,23 +33,25 @@ pub(crate) const LINE: u64 = 128;
 /// 11.
 const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
 
-/// [`TAG_BITS`] by bits of the bank: those bits of a line's number whose parity it is.
-const TAG_MASKS: [u32; 2] = {
-    let mut masks = [0; 2];
+/// Sums of [`TAG_BITS`] for the lower nine bits of a line's number, and for the eight above.
+const TAG_BANKS: [[u8; 512]; 2] = {
+    let mut banks = [[0; 512]; 2];
     let mut i = 0;
     while i < TAG_BITS.len() {
-        masks[0] |= (TAG_BITS[i] as u32 & 1) << i;
-        masks[1] |= (TAG_BITS[i] as u32 >> 1) << i;
+        let mut bits = 0;
+        while bits < 512 {
+            banks[i / 9][bits] ^= TAG_BITS[i] * (bits >> (i % 9) & 1) as u8;
+            bits += 1;
+        }
         i += 1;
     }
-    masks
+    banks
 };
 
 pub(crate) fn tag_bank(line: u64) -> usize {
     // Bits at a distance of 17 contribute the same.
-    let line = (line ^ line >> 17 ^ line >> 34 ^ line >> 51) as u32;
-    let parity = |mask: u32| [16, 8, 4, 2, 1].into_iter().fold(line & mask, |bits, by| bits ^ bits >> by) as usize & 1;
-    parity(TAG_MASKS[0]) | parity(TAG_MASKS[1]) << 1
+    let line = (line ^ line >> 17 ^ line >> 34 ^ line >> 51) as usize;
+    usize::from(TAG_BANKS[0][line % 512] ^ TAG_BANKS[1][line >> 9 & 255])
 }
 
 /// Returns the number of lines of L1 that a lane touches.
@@ -138,6 +140,9 @@ impl Lines {
             let mut carry = line.words;
             for digit in &mut digits {
                 (*digit, carry) = (*digit ^ carry, *digit & carry);
+                if carry == 0 {
+                    break;
+                }
             }
         }
         // The banks that have all the digits of the largest count so far.
