@@ -1,15 +1,6 @@
 //! e4m3: numbers of 8 bits, which tensor cores multiply. A sign, 4 bits of exponent, 3 behind the point; no infinity.
 
-use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
-
-#[derive(Debug, Clone, Copy, Default)]
-#[repr(transparent)]
-pub struct E4m3(u8);
-
-// SAFETY: a byte, any of which is a number or a NaN.
-unsafe impl DeviceRepr for E4m3 {}
-// SAFETY: a byte of zeros is the number 0.
-unsafe impl ValidAsZeroBits for E4m3 {}
+crate::narrow::narrow!(E4m3, u8);
 
 /// Exponent of the smallest normal number; denormal ones have it too.
 const SMALLEST: i32 = -6;
@@ -21,14 +12,6 @@ const LARGEST: u8 = 0x7e;
 impl E4m3 {
     /// The only NaN.
     pub const NAN: Self = Self(LARGEST + 1);
-
-    pub const fn from_bits(bits: u8) -> Self {
-        Self(bits)
-    }
-
-    pub const fn to_bits(self) -> u8 {
-        self.0
-    }
 
     /// Returns the nearest number, of two the even one; beyond the largest, that one.
     pub fn from_f64(value: f64) -> Self {
@@ -56,12 +39,6 @@ impl E4m3 {
     }
 }
 
-impl PartialEq for E4m3 {
-    fn eq(&self, other: &Self) -> bool {
-        self.to_f64() == other.to_f64()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,17 +53,8 @@ mod tests {
 
     #[test]
     fn between_two_numbers_the_nearest_counts_and_then_the_even_one() {
-        for bits in 0..LARGEST {
-            let [low, high] = [bits, bits + 1].map(|bits| E4m3::from_bits(bits).to_f64());
-            assert!(low < high);
-            let middle = (low + high) / 2.0;
-            let even = bits + bits % 2;
-            assert_eq!(E4m3::from_f64(middle).to_bits(), even);
-            assert_eq!(E4m3::from_f64(-middle).to_bits(), even | 0x80);
-            let (below, above) = (middle * (1.0 - f64::EPSILON), middle * (1.0 + f64::EPSILON));
-            assert_eq!(E4m3::from_f64(below).to_bits(), bits);
-            assert_eq!(E4m3::from_f64(above).to_bits(), bits + 1);
-        }
+        let to_f64 = |bits| E4m3(bits as u8).to_f64();
+        crate::narrow::check_rounding(LARGEST.into(), 0x80, to_f64, |value| E4m3::from_f64(value).0.into());
     }
 
     #[test]

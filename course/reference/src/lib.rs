@@ -11,6 +11,7 @@ pub mod bf16;
 mod comparison;
 pub mod e4m3;
 pub mod inputs;
+mod narrow;
 mod problem;
 pub mod tensor;
 mod threads;
