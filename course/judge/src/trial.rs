@@ -346,7 +346,14 @@ impl<T: Sums> Trial<T> {
             terms,
             right_on_integers: self.right_on_integers,
         };
-        let Diagnosis { first, looks, clue, subject, map, .. } = result.diagnose();
+        let Diagnosis { first, mut looks, clue, subject, map, .. } = result.diagnose();
+        if subject == Subject::NotNumbers && matches!(piece.expected, Expected::Scaled { beta: 0.0, .. }) {
+            looks = Some(
+                "they are NaN: where beta is 0, C holds NaN and is not to be read, since 0 * NaN is NaN; or something is \
+                 read from memory that nobody wrote, or computed as 0 / 0"
+                    .to_owned(),
+            );
+        }
         let factor = factors(&piece.expected, &answer, got);
         let (clue, subject) = if factor.is_some() { (Clue::Specific, Subject::Unknown) } else { (clue, subject) };
         let mut on = self.data.label().to_owned();

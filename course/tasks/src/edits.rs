@@ -58,8 +58,8 @@ const OPERATOR: Costs = [16, 10, 16, 40, 40];
 const STEP: Costs = [10, 8, 10, 40, 24];
 /// Divisor in the step of a loop: how much the threads of a block do in one pass.
 const PASS: Costs = [6, 8, 6, 40, 24];
-/// `<=` in the head of a loop.
-const LAST_ROUND: Costs = [5, 4, 6, 40, 30];
+/// `<=` in the head of a loop, or beside a size of the matrices.
+const LAST: Costs = [5, 4, 6, 40, 30];
 const NUMBER: Costs = [20, 18, 22, 40, 30];
 const TYPE: Costs = [5, 30, 60, 60, 14];
 /// Memory space, first value.
@@ -67,6 +67,8 @@ const SPACE: Costs = [12, 12, 2, 12, 15];
 const VOLATILE: Costs = [90, 90, 90, 90, 4];
 const BARRIER: Costs = [24, 30, 13, 4, 40];
 const CONDITION: Costs = [26, 30, 20, 8, 40];
+/// Condition of a store, added.
+const GUARD: Costs = [60, 6, 60, 40, 60];
 /// Order of statements.
 const ORDER: Costs = [8, 60, 30, 20, 90];
 /// Place where a buffer is exchanged.
@@ -211,6 +213,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.declarations();
     search.barriers();
     search.conditions();
+    search.guards();
     search.early_assignments();
     search.hoisted_sums();
     search.hidden_declarations();
@@ -334,12 +337,23 @@ impl<'s> Search<'s> {
                     continue;
                 }
                 let (is_head, bound) = (self.code.is_head(at), self.code.at(at + 1));
-                let is_last_round = text == "<=" && is_head;
+                let is_of_size = ["M", "N", "K"].contains(&bound);
                 // A round beyond a size of the matrices hides what the others lack.
-                if text == "<" && is_head && other == "<=" && ["M", "N", "K"].contains(&bound) {
+                if text == "<" && is_head && is_of_size {
                     continue;
                 }
-                self.put(if is_last_round { LAST_ROUND } else { OPERATOR }, extra, at..at + 1, other);
+                let is_last = if is_head { text == "<=" } else { is_of_size && matches!(text, "<=" | ">") };
+                self.put(if is_last { LAST } else { OPERATOR }, extra, at..at + 1, other);
+            }
+            // The old C is read only where its factor is not 0: it may hold what is no number.
+            let old = match self.code.at(at + 2) {
+                "[" if self.code.at(at + 1) == "C" => self.code.subscripts(at + 2).end,
+                "(" if self.code.at(at + 3) == "C" => self.code.operand(at + 2).end,
+                _ => at,
+            };
+            if text == "*" && old > at && self.code.tokens[at - 1].is_name() {
+                let (factor, product) = (self.code.at(at - 1), self.code.words(at - 1..old));
+                self.put(PARALLEL, 0, at - 1..old, format!("({factor} == 0 ? 0 : {product})"));
             }
             match text {
                 "=" if self.code.is_sum(at) => self.put(PARALLEL, 2, at..at + 1, "+="),
@@ -388,10 +402,7 @@ impl<'s> Search<'s> {
                 _ => {
                     let start = self.code.statement(at);
                     let is_shared = (start..at).any(|at| self.code.at(at) == "__shared__");
-                    let mut end = at + 2;
-                    while let Some(close) = self.code.partner(end).filter(|_| self.code.at(end) == "[") {
-                        end = close + 1;
-                    }
+                    let end = self.code.subscripts(at + 2).end;
                     let (is_array, next) = (end > at + 2, self.code.at(end));
                     let [first, last, stop] = [start, end - 1, end].map(|at| here(at)..here(at));
                     if is_array
@@ -424,7 +435,7 @@ impl<'s> Search<'s> {
         for found in self
             .found
             .iter()
-            .filter(|found| [SIBLING, PASS, PARALLEL, INDEX, REMOVAL, TYPE, OPERATOR].contains(&found.costs))
+            .filter(|found| [SIBLING, PASS, PARALLEL, INDEX, REMOVAL, TYPE, OPERATOR, LAST].contains(&found.costs))
         {
             if let [(range, new)] = found.changes.as_slice() {
                 groups.entry((&self.code.text[range.clone()], new)).or_default().push(found);

@@ -67,6 +67,8 @@ fn each_factor_that_is_forgotten_is_named() {
     let [zero, both, reals] = trials.as_slice() else {
         panic!("three trials");
     };
+    let not_a_number = message(zero, [2.0, f64::NAN]).expect("wrong");
+    assert!(not_a_number.starts_with("they are NaN: where beta is 0, C holds NaN"), "{not_a_number}");
     assert_eq!(message(zero, [1.0, 0.0]).as_deref(), Some("the product is not multiplied by alpha"));
     let alpha = f64::from(reals.alpha);
     assert_eq!(message(both, [2.0, 0.0]).as_deref(), Some("beta * C is missing"));

@@ -186,6 +186,35 @@ impl<'s> Code<'s> {
         self.partner(at - 1).filter(|open| *open < at).unwrap_or(at - 1)..at
     }
 
+    /// Returns the subscripts at a token, with their brackets.
+    pub(super) fn subscripts(&self, at: usize) -> Range<usize> {
+        let mut end = at;
+        while let Some(close) = self.partner(end).filter(|_| self.at(end) == "[") {
+            end = close + 1;
+        }
+        at..end
+    }
+
+    /// Returns the subscripts before a token, with their brackets.
+    pub(super) fn subscripts_before(&self, at: usize) -> Range<usize> {
+        let mut start = at;
+        while let Some(open) =
+            start.checked_sub(1).filter(|close| self.at(*close) == "]").and_then(|at| self.partner(at))
+        {
+            start = open;
+        }
+        start..at
+    }
+
+    /// Returns whether a name is a dimension of an array that is used in the loop whose header has a token.
+    pub(super) fn is_dimension_in_loop(&self, name: &str, head: usize) -> bool {
+        let end = (head..self.tokens.len()).find(|end| self.at(*end) == "}").unwrap_or(head);
+        let lines: Vec<usize> = (head..end).filter_map(|at| Some(self.tokens[self.declaration(at)?].line)).collect();
+        let is_its =
+            |at: &usize| self.at(*at) == name && lines.contains(&self.tokens[*at].line) && self.is_dimension(*at);
+        (0..self.tokens.len()).any(|at| is_its(&at))
+    }
+
     /// Returns the `for` or `while` whose body a brace opens.
     pub(super) fn header(&self, brace: usize) -> Option<usize> {
         let open = self.partner(brace.checked_sub(1).filter(|_| self.at(brace) == "{")?)?;
@@ -225,10 +254,8 @@ impl<'s> Code<'s> {
 
     /// Returns whether a token lies in a dimension of an array that is declared.
     pub(super) fn is_dimension(&self, at: usize) -> bool {
-        let Some(mut open) = self.parent(at).filter(|open| self.at(*open) == "[") else { return false };
-        while let Some(before) = open.checked_sub(1).filter(|before| self.at(*before) == "]") {
-            open = self.partner(before).unwrap_or(0);
-        }
+        let Some(open) = self.parent(at).filter(|open| self.at(*open) == "[") else { return false };
+        let open = self.subscripts_before(open).start;
         // `float v[…]`, `float a[…], b[…]`.
         open >= 2 && (is_word(self.at(open - 2)) && self.at(open - 2) != "return" || self.is_declared_at(open - 1))
     }

@@ -34,6 +34,30 @@ impl<'s> Search<'s> {
                 }
             }
         }
+        // The place in a row by the function that another use of the array takes it from.
+        let code = &self.code;
+        let mut rows: Vec<(&str, &str, Range<usize>)> = Vec::new();
+        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[" && !code.is_dimension(open + 1)) {
+            let close = code.partner(open).unwrap_or(open);
+            if let Some(end) = code.partner(close + 1).filter(|_| code.at(close + 1) == "[") {
+                rows.push((code.at(open - 1), code.words(open + 1..close), close + 2..end));
+            }
+        }
+        let placed = |(name, row, col): &(&str, &str, Range<usize>)| {
+            let mut of_array = rows.iter().filter(|(other, ..)| other == name).map(|(.., col)| col.start);
+            let call = of_array.find(|at| code.is_call(at + 1)).filter(|_| !code.is_call(col.start + 1))?;
+            Some((col.clone(), format!("{}({row}, {})", code.at(call), code.words(col.clone()))))
+        };
+        let placed: Vec<(Range<usize>, String)> = rows.iter().filter_map(placed).collect();
+        placed.into_iter().for_each(|(col, call)| self.put(INDEX, 0, col, call));
+        for sign in (1..self.code.tokens.len()).filter(|at| self.code.at(*at) == "*").collect::<Vec<_>>() {
+            let (left, right) = (self.code.subscripts_before(sign), self.code.subscripts(sign + 2));
+            if !left.is_empty() && !right.is_empty() {
+                let [one, two] = [&left, &right].map(|piece| self.code.bytes(piece.clone()));
+                let [one_text, two_text] = [left, right].map(|piece| self.code.words(piece).to_owned());
+                self.add(EXCHANGE, 2, vec![(one, two_text), (two, one_text)]);
+            }
+        }
         for changes in arrays.into_values() {
             let lines = |change: &(Range<usize>, String)| self.code.line_of(change.0.start);
             let close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| lines(a).abs_diff(lines(b)) <= 2;
@@ -59,9 +83,13 @@ impl<'s> Search<'s> {
                 for other in self.code.known(at).collect::<Vec<_>>() {
                     // Another array has other dimensions.
                     let is_far = self.code.at(at + 1) == "[" || self.code.is_dimension(at);
-                    let costs = if self.code.is_head(at) && self.code.at(at - 1) == "/" { PASS } else { SIBLING };
+                    let is_pass = self.code.is_head(at) && self.code.at(at - 1) == "/";
+                    let costs = if is_pass { PASS } else { SIBLING };
+                    // A pass of a loop fills rows of its tile.
+                    let is_odd = is_pass && !self.code.is_dimension_in_loop(other, at);
                     if let Some(distance) = distance(text, other) {
-                        self.put(costs, distance + if is_far { 6 } else { 0 }, at..at + 1, other);
+                        let extra = if is_far { 6 } else { 0 } + if is_odd { 2 } else { 0 };
+                        self.put(costs, distance + extra, at..at + 1, other);
                     }
                 }
             }
@@ -125,16 +153,30 @@ impl<'s> Search<'s> {
         let is_index = |sum: &&Sum| sum.terms.len() > 1 || sum.holder == Holder::Subscript;
         let mut known: Vec<&str> =
             sums.iter().filter(is_index).flat_map(texts).filter(|term| is_simple(term)).collect();
+        // Of sizes: `BN / 2` for `WIDTH`.
+        let is_size = |text: &str| {
+            text.split(' ').all(|word| is_constant(word) || "*/".contains(word) || word.parse::<u32>().is_ok())
+        };
+        let mut sizes: Vec<&str> =
+            sums.iter().flat_map(texts).filter(|term| term.contains(" / ") && is_size(term)).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
         known.push("1");
         known.sort_unstable();
         known.dedup();
         for (sum, own) in sums.iter().zip(&owns) {
             // The header of a loop has its counter alone.
             let is_counter = own.len() == 1 && self.code.is_head(sum.tokens.start);
-            if is_counter || self.code.is_dimension(sum.tokens.start) {
+            if self.code.is_dimension(sum.tokens.start) {
                 continue;
             }
-            self.shorten(sum);
+            // It may end at a number of tiles, which is rounded up.
+            if !is_counter || own[0].contains('/') {
+                self.shorten(sum);
+            }
+            if is_counter {
+                continue;
+            }
             self.add_factors(sum, &all);
             let text = self.code.words(sum.tokens.clone());
             // What says where a block starts, in the declaration of a row or a column.
@@ -182,6 +224,9 @@ impl<'s> Search<'s> {
                     }
                     _ => {}
                 }
+            }
+            for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && is_constant(text)) {
+                sizes.iter().for_each(|size| self.put(PARALLEL, 3, term.clone(), *size));
             }
             for term in known.iter().filter(|term| !own.contains(term) && can_use(term)) {
                 let is_near = sum.open.is_some_and(|open| self.is_of_parallel_call(open, term, &sums));

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::code::is_word;
-use super::{BARRIER, CONDITION, Changes, Costs, FLIP, LAYOUT, ORDER, Search};
+use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, ORDER, Search};
 
 impl Search<'_> {
     /// Adds, removes and moves barriers.
@@ -31,7 +31,7 @@ impl Search<'_> {
             let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
             let gone = (code.whole_line(range), String::new());
             added.push((2, vec![gone.clone()]));
-            let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 4);
+            let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 8);
             added.extend(near.map(|(other, insert)| (other.abs_diff(line) as u32, vec![gone.clone(), insert.clone()])));
         }
         added.into_iter().for_each(|(extra, changes)| self.add(BARRIER, extra, changes));
@@ -50,6 +50,24 @@ impl Search<'_> {
             };
             self.add(CONDITION, 0, changes);
         }
+    }
+
+    /// Stores to an array only where the first subscript is below its dimension.
+    pub(super) fn guards(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for sign in (1..code.tokens.len()).filter(|at| code.at(*at) == "=") {
+            let stored = code.subscripts_before(sign);
+            let Some(name) = stored.start.checked_sub(1).filter(|_| !stored.is_empty()) else { continue };
+            let dims = code.declaration(name).filter(|at| *at != name).map_or(0..0, |at| code.subscripts(at + 1));
+            let [first, size] =
+                [stored.start, dims.start].map(|open| code.words(open + 1..code.partner(open).unwrap_or(open + 1)));
+            if !dims.is_empty() {
+                let start = code.bytes(code.statement(sign)..sign).start;
+                added.push(vec![(start..start, format!("if ({first} < {size}) "))]);
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(GUARD, 0, changes));
     }
 
     /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.

@@ -55,6 +55,7 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         (WRONG_RESULT, "row + i * 16, k0", "row + i * 8, k0"),
         ("E-UNINIT", "threadIdx.x / 16", "threadIdx.x / BM"),
         ("E-OOB", "i < 4; ++i) {\n            a", "i < 4; i += PAD) {\n            a"),
+        (WRONG_RESULT, "own_row + i * 16][k] * b_tile[k][own_col]", "k][own_col] * b_tile[own_row + i * 16][k]"),
         ("E-OOB", "i < 4; ++i) {\n        if", "i < 4; i += PAD) {\n        if"),
     ];
     let missed = mistakes.iter().filter(|(code, right, wrong)| {
@@ -77,6 +78,12 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
     let numbers = KERNEL.replace("threadIdx.x % 16", "threadIdx.x % 16 * BN");
     let tiles = numbers.replace("threadIdx.x / 16", "threadIdx.x / 16 * BM");
     assert!(repairs(&tiles, &numbers, WRONG_RESULT, 0));
+    let guard = KERNEL.replace("< M && col < N", "<= M && col <= N");
+    assert!(repairs(KERNEL, &guard, "E-OOB", 33));
+    let halves = |offset| KERNEL.replace("* BM +", "* (BM / 2) +").replace("i * 16) * N", &format!("{offset}) * N"));
+    assert!(repairs(&halves("BM / 2"), &halves("PAD"), WRONG_RESULT, 33));
+    let with = |old| KERNEL.replace("= acc[i];", &format!("= {old};"));
+    assert!(repairs(&with("(beta == 0 ? 0 : beta * C[row])"), &with("beta * C[row]"), WRONG_RESULT, 33));
     let near = rows.replace("own_row + i * 16", "own_row + i * 4");
     assert!(repairs(&rows, &near, WRONG_RESULT, 0));
     let sum = "    float acc[4] = {};\n";
