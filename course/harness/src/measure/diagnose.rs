@@ -128,7 +128,6 @@ const N_SAMPLES: usize = 24;
 const N_REARRANGED: usize = 1 << 10;
 /// Smallest number of wrong elements from which a cause is concluded: fewer could match one by accident.
 const MIN_SAMPLES: usize = 8;
-/// Largest map, in cells.
 const MAX_MAP_CELLS: [usize; 2] = [16, 32];
 
 impl WrongResult<'_> {

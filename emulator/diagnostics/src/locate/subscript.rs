@@ -11,9 +11,8 @@ use super::arrays::Target;
 use crate::launch_context::LaunchContext;
 use crate::source::Use;
 use crate::source::expression::{self, Narrow, Overflow};
-use crate::source::text::words;
-use simt::check::{AccessKind, ThreadId};
-use simt::check::{block_position, thread_position};
+use crate::source::text::{has_word, words};
+use simt::check::{AccessKind, ThreadId, block_position, thread_position};
 use simt::program::SourceLoc;
 
 /// A use of an array in the source line, and the values of what stands in its subscripts.
@@ -177,6 +176,12 @@ impl LaunchContext<'_> {
                 let same = |value: i64| value == index || value < 0 && value + (1 << 32) == index;
                 let narrow = || flat(None, true).filter(|(value, _)| same(*value) && overflow.borrow().is_some());
                 (exact.or_else(narrow)?.1, None)
+            }
+            // A remainder, a quotient or some bits of a number are those of others, too.
+            [free]
+                if used.subscripts.iter().any(|text| has_word(text, free) && text.contains(['%', '/', '&', '>'])) =>
+            {
+                return None;
             }
             [free] => {
                 let (zero, one) = (flat(Some((free, 0)), false)?.0, flat(Some((free, 1)), false)?.0);

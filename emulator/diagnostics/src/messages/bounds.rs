@@ -1,5 +1,8 @@
 //! Messages about accesses outside of arrays, and what explains them.
 
+#[cfg(test)]
+mod tests;
+
 use super::arguments::lying_bound;
 use super::rows::{exchanged, wrong_row};
 use crate::launch_context::{Draft, LaunchContext, Reason};
@@ -7,10 +10,9 @@ use crate::locate::arrays::{LOCAL_ARRAYS, Target};
 use crate::locate::case::{Case, noun, verb};
 use crate::locate::layout::Outside;
 use crate::source::expression::Overflow;
-use crate::source::text::words as words_of;
+use crate::source::text::{bracketed, words as words_of};
 use crate::words::{self, code, count, grouped, nth};
-use simt::check::MistakeGroup;
-use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails};
+use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, MistakeGroup};
 use simt::program::MemSpace;
 
 /// Below this, an address is a null pointer with something added.
@@ -168,6 +170,11 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         };
         format!("{with}{} is {}", code(&explained.written(name)), case.element(target))
     });
+    if element.index < 0
+        && let Some(reason) = negative_remainder(case, target)
+    {
+        return reason;
+    }
     let is_single_thread = case.mistake.n_threads == 1 && case.launch.sees_all();
     let edge = element.index == element.n_elements as i64 || element.index == -1;
     if let Some(reaches) = reaches.as_ref().filter(|_| is_single_thread && edge) {
@@ -518,7 +525,16 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         let advice = match (part.bound(&case.launch.integers()), *value < 0) {
             (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
             (_, true) if text.parse::<i64>().is_err() => Some(only_where(case, name, &format!("{text} >= 0"))),
-            _ => exchanged(case, target),
+            _ => exchanged(case, target).or_else(|| {
+                let goes_on = of_all.is_some_and(|(first, last)| first >= 0 && last >= *limit);
+                (goes_on && case.access.kind == AccessKind::Write).then(|| {
+                    let condition = code(&format!("{text} < {limit}"));
+                    format!(
+                        "if only a part of the threads stores here, do it where {condition}; if all do, correct {}.",
+                        code(text)
+                    )
+                })
+            }),
         };
         return Reason { why: Some(why), advice };
     }
@@ -553,6 +569,30 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         )),
     };
     Reason { why: Some(why), advice }
+}
+
+/// Returns the reason where an index below 0 is the remainder of a number below 0, itself or through a variable.
+fn negative_remainder(case: &Case<'_>, target: &Target) -> Option<Reason> {
+    let uses = case.launch.uses(case.instr, &target.element.name, case.access.kind);
+    let used = case.explained.as_ref().map(|explained| &explained.used).or(uses.first())?;
+    let texts = used.subscripts.iter().flat_map(|text| [Some(text.as_str()), case.definition(text)]);
+    let (left, divisor) = { texts.flatten() }.find_map(|text| {
+        let (left, divisor) = text.rsplit_once('%').map(|(left, divisor)| (left.trim(), divisor.trim()))?;
+        let is_name = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_.".contains(c));
+        let is_whole = |text: &str| bracketed(text).is_some_and(|inside| inside.len() + 2 == text.len());
+        (is_name(divisor) && (is_name(left) || is_whole(left))).then_some((left, divisor))
+    })?;
+    Some(Reason::new(
+        format!(
+            "`%` keeps the sign of its left side: {} is negative where {} is.",
+            code(&format!("{left} % {divisor}")),
+            code(bracketed(left).unwrap_or(left)),
+        ),
+        format!(
+            "add {divisor} to what is negative: {}; or compute with unsigned numbers.",
+            code(&format!("({left} % {divisor} + {divisor}) % {divisor}"))
+        ),
+    ))
 }
 
 /// Returns the reason where the threads of a block take several rows at once, and the loop around goes on by fewer.
@@ -699,43 +739,4 @@ fn pointer_guess(case: &Case<'_>) -> Option<String> {
 
 fn bytes(n: u32) -> String {
     count(u64::from(n), "byte")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::finding::{ArrayElement, Space};
-
-    /// Checks where `A` ends, from the number of its elements and its dimensions in the source.
-    #[track_caller]
-    fn check(n_elements: u64, dims: &[u64], parameter: Option<usize>, expected: &str) {
-        let target = Target {
-            element: ArrayElement {
-                name: "A".into(),
-                space: Space::Global,
-                element_type: "float".into(),
-                element_bytes: 4,
-                n_elements,
-                dims: dims.to_vec(),
-                index: 32,
-                byte_offset: 128,
-            },
-            start: 0,
-            named: true,
-            allocation: None,
-            parameter,
-            dynamic: false,
-            access_bytes: 4,
-        };
-        assert_eq!(ends(&target), expected);
-    }
-
-    #[test]
-    fn the_end_of_an_array_is_told_in_words_that_fit_its_size() {
-        check(32, &[], Some(0), "the last element is A[31]");
-        check(32, &[4, 8], None, "the last element is A[3][7]");
-        check(1, &[], Some(0), "A has only one element");
-        check(1, &[], None, "A has only one element");
-        check(0, &[], Some(0), "A is smaller than one element");
-    }
 }

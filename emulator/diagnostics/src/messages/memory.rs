@@ -8,8 +8,7 @@ use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun};
 use crate::source::text::words;
 use crate::words::{code, count, nth};
-use simt::check::BadAccess;
-use simt::check::MistakeGroup;
+use simt::check::{BadAccess, MistakeGroup};
 
 pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
     let case = Case::new(launch, mistake, access);

@@ -244,11 +244,25 @@ pub(crate) fn barrier(
     problem: &BarrierProblem,
 ) -> Draft {
     let case = BarrierCase::new(launch, groups, problem);
+    // Copies that the compiler made of one barrier, not several that a macro writes in one line.
+    let is_written =
+        launch.place(mistake.first.instr).text.is_some_and(|line| line.matches("__syncthreads").count() == 1);
+    let is_one =
+        is_written && { groups.iter() }.all(|group| launch.frames(group.instr) == launch.frames(groups[0].instr));
     let mut draft = Draft::new(case.title(launch, groups));
     draft.no_listing = groups.len() > 1;
     let here = mistake.first.instr;
-    let around = apart(launch, groups);
-    list_groups(&mut draft, launch, here, groups, &around);
+    let mut around = apart(launch, groups);
+    if is_one && let BarrierCase::SplitWarp(_) = case {
+        draft.title = "threads of one warp met at different copies of a barrier".into();
+        around.fill(by_thread(launch, here));
+    }
+    let listed = if is_one { groups.len().min(2) } else { groups.len() };
+    list_groups(&mut draft, launch, here, &groups[..listed], &around);
+    if listed < groups.len() {
+        let rest = count((groups.len() - listed) as u64, "group");
+        draft.notes.push(format!("{rest} more waited at other copies that the compiler made of this line."));
+    }
     if let BarrierProblem::LeftBehind(late) = problem {
         draft.notes.push(format!(
             "Later, {} waited at {} when the others, which had passed it, had exited.",
@@ -302,6 +316,14 @@ fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) 
     }
 }
 
+/// Returns the branch or loop around an instruction whose header depends on the thread, where it is the only one.
+fn by_thread<'a>(launch: &'a LaunchContext<'_>, instr: u32) -> Option<Around<'a>> {
+    let (source, around) = (launch.source(instr)?, launch.around(instr));
+    let kernel = &launch.inputs.kernel.name;
+    let mut apart = around.into_iter().filter(|one| source.depends_on_thread(kernel, &one.enclosure.header));
+    apart.next().filter(|_| apart.next().is_none())
+}
+
 /// Returns the branch or loop that keeps part of a warp from a barrier: the one around it whose header depends on the
 /// thread. `None` where there is not exactly one, or where a `return` may be the reason.
 pub(crate) fn branch_of<'a>(launch: &'a LaunchContext<'_>, instr: u32, exit: Option<u32>) -> Option<Around<'a>> {
@@ -312,9 +334,7 @@ pub(crate) fn branch_of<'a>(launch: &'a LaunchContext<'_>, instr: u32, exit: Opt
     if returns || launch.frames(instr).len() != 1 || !ended.text.contains("ret") {
         return None;
     }
-    let around = launch.around(instr);
-    let mut apart = around.into_iter().filter(|one| source.depends_on_thread(kernel, &one.enclosure.header));
-    apart.next().filter(|_| apart.next().is_none())
+    by_thread(launch, instr)
 }
 
 /// Reports `W-BARRIER`: part of a warp waited at a barrier, the rest never came.

@@ -121,6 +121,12 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
                         element.name
                     )
                 }
+                (true, MemSpace::Shared) if unless.is_empty() && have_exited(launch) => {
+                    format!(
+                        "let no thread return before {} is filled: put the condition on the other work.",
+                        element.name
+                    )
+                }
                 (true, _) => format!("write every element of {} before it is read{unless}.", element.name),
                 (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
                     "if a bulk copy fills {}, wait for the phase of its mbarrier before this line. Otherwise \
@@ -279,7 +285,10 @@ fn path_of_value(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Optio
     if let Use::Stored { by } = used
         && launch.line(by) != shown
     {
-        parts.push(format!("The result is stored at {}.", launch.line_name(here, by)));
+        // The line in the file of the use from which calls lead there.
+        let own = launch.frames(by).into_iter().find(|loc| loc.file == shown.0);
+        let line = own.map_or_else(|| launch.line_name(here, by), |loc| launch.numbered(here, loc.file, loc.line));
+        parts.push(format!("The result is stored at {line}."));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
 }
@@ -423,6 +432,21 @@ fn written_note(target: &Target, written: &[(u64, u64)], when: &str) -> String {
     {
         let rows = spans.iter().flat_map(|(from, to)| from / columns..to / columns);
         return format!("{head}: rows {}.", words::ranges(rows));
+    }
+    if let [rows, columns] = element.dims[..]
+        && (spans.len() > 4 || 2 * done > n)
+    {
+        let mut is_written = vec![false; n as usize];
+        spans.iter().for_each(|(from, to)| is_written[*from as usize..*to as usize].fill(true));
+        let is_empty = |first: u64, step: u64, n: u64| (0..n).all(|i| !is_written[(first + i * step) as usize]);
+        let no_row: Vec<u64> = (0..rows).filter(|row| is_empty(row * columns, 1, columns)).collect();
+        let no_column: Vec<u64> = (0..columns).filter(|column| is_empty(*column, columns, rows)).collect();
+        if let Some((what, none)) =
+            [("row", no_row), ("column", no_column)].into_iter().find(|(_, none)| !none.is_empty())
+        {
+            let s = if none.len() == 1 { "" } else { "s" };
+            return format!("{head}: none of {what}{s} {}.", words::ranges(none.into_iter()));
+        }
     }
     if spans.len() <= 4 {
         let parts: Vec<String> = spans
@@ -587,6 +611,11 @@ fn gap(
     })
 }
 
+/// Returns whether threads exited before a barrier that others wait at.
+fn have_exited(launch: &LaunchContext<'_>) -> bool {
+    launch.mistakes.iter().any(|mistake| matches!(mistake.first.details, MistakeDetails::Exited { .. }))
+}
+
 /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
 /// under …`.
 fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Filler, name: &str) -> String {
@@ -600,8 +629,7 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Fil
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}.")
         }
         (Some(threads), None) => {
-            let exited = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Exited { .. });
-            let rest = if launch.mistakes.iter().any(exited) { "; the others had ended" } else { "" };
+            let rest = if have_exited(launch) { "; the others had ended" } else { "" };
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
         }
         (None, Some(under)) => {

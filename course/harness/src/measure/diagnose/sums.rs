@@ -135,7 +135,6 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
     let exchanged = "the two coordinates are exchanged (a tensor copy names the innermost first)";
     DEPTHS.iter().filter(|depth| **depth < k).find_map(|&depth| {
         let start = |i: usize| i / depth * depth;
-        let rounds = if k <= 2 * depth { "the second round uses" } else { "each round uses" };
         // Boxes of B may be as wide as they are deep.
         let box_of = |wide: usize| {
             move |[row, col]: Place, i: usize| [[row, i], [col - col % wide + i % depth, start(i) + col % wide]]
@@ -149,12 +148,12 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
             ),
             (
                 "A",
-                format!("{rounds} the columns of A below {depth} again: the index of A does not move on as it should"),
+                format!("from k = {depth} on, the columns of A below {depth} are used again: the index of A does not move on as it should"),
                 &|[row, col], i| [[row, i % depth], [i, col]],
             ),
             (
                 "B",
-                format!("{rounds} the rows of B below {depth} again: the index of B does not move on as it should"),
+                format!("from k = {depth} on, the rows of B below {depth} are used again: the index of B does not move on as it should"),
                 &|[row, col], i| [[row, i], [i % depth, col]],
             ),
             ("A", "k0 is added to the row of A in place of its column".into(), &|[row, col], i| {

@@ -174,8 +174,14 @@ fn elements_of_other_places() {
             &|[row, col], k0, i| a(row, k0 + i) * b(col / 16 * 16 + i, k0 + col % 16),
             "each box of B starts in the row of its column",
         ),
-        (&|[row, col], k0, i| a(row, i) * b(k0 + i, col), "columns of A below 16 again: the index of A does not move"),
-        (&|[row, col], k0, i| a(row, k0 + i) * b(i, col), "rows of B below 16 again: the index of B does not move"),
+        (
+            &|[row, col], k0, i| a(row, i) * b(k0 + i, col),
+            "columns of A below 16 are used again: the index of A does not move",
+        ),
+        (
+            &|[row, col], k0, i| a(row, k0 + i) * b(i, col),
+            "rows of B below 16 are used again: the index of B does not move",
+        ),
         (&|[row, col], k0, i| a(row + k0, i) * b(k0 + i, col), "added to the row of A in place of its column"),
         (&|[row, col], k0, i| a(row, k0 + i) * b(i, col + k0), "added to the column of B in place of its row"),
         (
