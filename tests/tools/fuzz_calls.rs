@@ -19,7 +19,6 @@ use std::process::ExitCode;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// Calls of one seed.
 const CALLS: u32 = 400;
 
 /// Device addresses begin here; handles are far below host addresses.

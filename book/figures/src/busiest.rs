@@ -1,6 +1,9 @@
 //! Tables that compare the timing model with Nsight Compute: the binding unit beside the busiest unit, reasons of
 //! stalls, and the utilisation of tensor cores.
 
+#[cfg(test)]
+mod tests;
+
 use anyhow::{Context as _, ensure};
 use catalog::Shape;
 use records::busiest::{BusiestRecord, Launch, UNMODELLED};
@@ -207,39 +210,4 @@ pub fn climb_table() -> anyhow::Result<String> {
         rows.push(row);
     }
     Ok(render_table(&titles, &rows))
-}
-
-#[cfg(test)]
-mod tests {
-    use records::busiest::EXCEPTIONS;
-
-    use super::*;
-
-    #[test]
-    fn our_verdicts_are_those_of_nsight_compute() -> anyhow::Result<()> {
-        for launch in &record()?.launches {
-            let needs = needs(launch);
-            let (kernel, shape) = (launch.kernel.as_str(), launch.shape);
-            assert_eq!(needs.is_err(), UNMODELLED.contains(&kernel), "{kernel} at {shape}");
-            let Ok(needs) = needs else { continue };
-            let binding_units = binding_units(needs);
-            let exception = EXCEPTIONS.iter().find(|e| e.kernels.contains(&kernel));
-            let (agree, theirs) = (launch.agrees(&binding_units), launch.busiest());
-            let ours = unit_list(&binding_units);
-            assert_eq!(agree, exception.is_none(), "{kernel} at {shape}: {ours}, by Nsight {theirs:?}");
-        }
-        Ok(())
-    }
-
-    #[test]
-    fn the_code_that_was_profiled_is_the_committed_one() -> anyhow::Result<()> {
-        let tensor = tensor_records()?;
-        let tensor = tensor.iter().flat_map(|record| &record.launches);
-        for launch in record()?.launches.iter().chain(tensor) {
-            let code = std::fs::read(machine::root().join(&launch.code))?;
-            let now = catalog::provenance::sha256(&code);
-            assert_eq!(now, launch.code_sha256, "{}: profile it again", launch.code);
-        }
-        Ok(())
-    }
 }

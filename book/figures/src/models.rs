@@ -11,10 +11,9 @@ use simt::program::mma::warpgroup::{Descriptor, accumulator};
 use simt::program::tensor::Swizzle;
 
 use crate::explorers::{Case, rules_js};
-use crate::machine;
-use crate::register_banks;
 use crate::rings::{PAIR, RING, Work};
 use crate::v10_fragments::held;
+use crate::{machine, register_banks};
 
 /// Scripts with models, below `book/src/explorers`.
 const MODELS: &str =
@@ -34,7 +33,6 @@ fn case(ask: String, answer: impl Debug) -> Case {
     Case { ask: format!("TileModels.{ask}"), answer: format!("{answer:?}").replace(' ', "") }
 }
 
-/// Returns all cases of the models.
 pub fn model_cases() -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for threads in [32, 64, 96, 128, 256, 288, 384, 512, 1024] {

@@ -7,10 +7,9 @@ use counters::Counters;
 use records::Record;
 use serde::Deserialize;
 
-use crate::counts;
-use crate::machine;
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
+use crate::{counts, machine};
 
 const SIZE: usize = 4096;
 

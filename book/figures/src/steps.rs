@@ -4,6 +4,9 @@
 //! instructions of one line that access no memory are one step, and warps that do the same at other addresses are one
 //! program. Costs are not included; the page computes them by `rules.js`. Not here: how a page shows it.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context as _, bail};
@@ -102,7 +105,6 @@ struct PageStep {
 /// The steps of a subject's block.
 pub(crate) struct Followed {
     subject: Subject,
-    /// Steps of each warp.
     warps: Vec<Vec<PageStep>>,
     /// The warp of each step of the page, in the order in which the emulated GPU ran them.
     order: Vec<u32>,
@@ -409,49 +411,4 @@ pub fn steps_js() -> anyhow::Result<BTreeMap<String, String>> {
     }
     scripts.values_mut().for_each(|text| text.push_str(");\n"));
     Ok(scripts)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Totals over the warps of a grid of one block equal the counters of the launch.
-    #[test]
-    fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
-        for subject in SUBJECTS {
-            let followed = Followed::new(subject)?;
-            let counted = machine::counters(subject.kernel, subject.shape)?;
-            let steps = || followed.warps.iter().flatten();
-            let cost = |shared: bool, load: bool| -> u64 {
-                let reached = steps().filter_map(|step| step.reach.as_ref());
-                let is_own = reached.filter(|r| (r.array > 2) == shared && r.load == load);
-                is_own.map(|r| u64::from(r.costs()[0])).sum()
-            };
-            let fmas: u64 = steps().map(|step| u64::from(step.fmas * step.lanes.count_ones())).sum();
-            let sums = [
-                (cost(false, true), counted.global_load_sectors),
-                (cost(false, false), counted.global_store_sectors),
-                (cost(true, true), counted.shared_load_wavefronts),
-                (cost(true, false), counted.shared_store_wavefronts),
-                (fmas, counted.fmas),
-            ];
-            for (i, (block, launch)) in sums.into_iter().enumerate() {
-                assert_eq!(block, launch, "{}: sum {i}", subject.label);
-            }
-            assert_eq!(followed.order.len(), steps().count(), "{}", subject.label);
-        }
-        Ok(())
-    }
-
-    /// Maximum that fits in a picture of a page.
-    #[test]
-    fn no_access_takes_more_wavefronts_than_a_page_draws() -> anyhow::Result<()> {
-        for subject in SUBJECTS {
-            for step in Followed::new(subject)?.warps.concat() {
-                let shared = step.reach.filter(|r| r.array > 2);
-                assert!(shared.is_none_or(|r| r.costs()[0] <= 4), "{}", step.text);
-            }
-        }
-        Ok(())
-    }
 }

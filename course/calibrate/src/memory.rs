@@ -22,7 +22,6 @@ const PART_OF_L2: usize = 3;
 const SHARE: u32 = 12;
 /// Blocks that an SM holds.
 const RESIDENT: u32 = 2;
-/// Blocks of each SM for streams.
 const BLOCKS_PER_SM: u32 = 1;
 /// Rounds of the short stream and of the long one.
 const ROUNDS: [i32; 2] = [4, 20];

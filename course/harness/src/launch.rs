@@ -14,8 +14,7 @@ use crate::device::session::{Launch, Session};
 use crate::error::StepError;
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, LaunchKind, match_launch};
-use crate::measure::machine;
-use crate::measure::{cannot_run, gemm, own_library, too_large, transpose};
+use crate::measure::{cannot_run, gemm, machine, own_library, too_large, transpose};
 use crate::step_run::StepRun;
 use crate::{args, out, shapes};
 

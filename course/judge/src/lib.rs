@@ -26,6 +26,8 @@ pub mod prefetch;
 pub mod real;
 pub mod shapes;
 mod suspects;
+#[cfg(test)]
+mod tests;
 pub mod trial;
 pub mod tries;
 mod worst;
@@ -385,40 +387,5 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity
         line: finding.place.as_ref().map_or(0, |place| place.line),
         shape,
         text: finding.text.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use tasks::verdict::Wrong;
-
-    use super::*;
-
-    /// Returns the kept diagnosis of two wrong results, each with the columns of its shape.
-    fn kept(one: (Clue, &str, usize), two: (Clue, &str, usize)) -> Option<String> {
-        let mut kept = None;
-        for (clue, diagnosis, n) in [one, two] {
-            let wrong = Wrong {
-                shape: Shape { m: 31, n, k: 17 },
-                on: "reals".into(),
-                n_wrong: 9,
-                n: 31 * n,
-                first: "the first".into(),
-                diagnosis: (!diagnosis.is_empty()).then(|| diagnosis.to_owned()),
-                map: "o".into(),
-            };
-            keep_more_informative(&mut kept, Mismatch { clue, subject: Subject::Unknown, wrong });
-        }
-        kept.and_then(|mismatch| mismatch.wrong.diagnosis)
-    }
-
-    #[test]
-    fn a_cause_says_more_than_zeros_and_zeros_more_than_nothing() {
-        let cause = |n| (Clue::Specific, "terms are missing", n);
-        let (zeros, nothing) = ((Clue::Zeros, "they are 0", 33), (Clue::Nothing, "", 33));
-        assert_eq!(kept(zeros, cause(33)).as_deref(), Some("terms are missing"));
-        assert_eq!(kept(cause(1), zeros).as_deref(), Some("terms are missing"));
-        assert_eq!(kept(nothing, zeros).as_deref(), Some("they are 0"));
-        assert_eq!(kept(cause(1), (Clue::Specific, "another", 33)).as_deref(), Some("another"));
     }
 }

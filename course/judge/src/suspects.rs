@@ -1,5 +1,8 @@
 //! The lines of a kernel that a diagnosis of its result is about: what the text shows, or nothing.
 
+#[cfg(test)]
+mod tests;
+
 use diagnostics::Source;
 use harness::diagnose::Subject;
 
@@ -163,42 +166,4 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
     });
     let places = places.collect::<Vec<_>>();
     (!places.is_empty()).then(|| places.join("; "))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sum_that_hides_another_is_named() {
-        let text = "__global__ void k(float* C)\n{\n    T acc = 0;\n    for (int k = 0; k < 8; ++k) {\n        \
-                    T acc = 0;\n        acc += k;\n    }\n    C[0] = acc;\n}\n";
-        let told = |text: &str| suspects(&Source::new(&text.into()), Subject::Zeros);
-        let expected = "line 5 declares another acc, which hides that of line 3: only the inner one is added to";
-        assert_eq!(told(text).as_deref(), Some(expected));
-        assert_eq!(told(&text.replacen("        T acc = 0;\n", "", 1)), None);
-        // Two functions, and two blocks beside each other.
-        assert_eq!(
-            told(&text.replacen("    for (int k = 0; k < 8; ++k) {", "}\n__global__ void l(float* C)\n{", 1)),
-            None
-        );
-        assert_eq!(told(&text.replacen("    T acc = 0;", "    if (C) { T acc = 0; }", 1)), None);
-        let text = text.replacen("T acc = 0;\n        acc", "for (int k = 0; k < 4; ++k)\n            acc", 1);
-        let told = suspects(&Source::new(&text.as_str().into()), Subject::Unknown);
-        assert_eq!(told.as_deref(), Some("line 5 declares another k, which hides that of line 4"));
-    }
-
-    #[test]
-    fn what_no_kernel_reaches_is_no_suspect() {
-        let told = |calls: &str| {
-            let text = format!(
-                "__device__ void put(float* C, int at, float v)\n{{\n    if (at > 0) C[at] = v;\n}}\n\
-                 __global__ void k(float* C)\n{{\n    {calls}\n}}\n"
-            );
-            suspects(&Source::new(&text.as_str().into()), Subject::Stores)
-        };
-        assert_eq!(told(""), None);
-        assert_eq!(told("C[0] = 1;").as_deref(), Some("C is written at line 7"));
-        assert_eq!(told("put(C, 1, 2);").as_deref(), Some("C is written at lines 3, 7"));
-    }
 }

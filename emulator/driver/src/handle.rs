@@ -7,6 +7,9 @@
 //! bits, with flags in the low bits. So ours are multiples of 16 below 2⁴⁷, as user-space addresses are, in a range
 //! (`0x60…` to `0x6f…`) between the heap of a Linux program and its libraries.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -131,39 +134,5 @@ impl<T> Table<T> {
         let objects = self.read();
         let live = objects.live.iter();
         live.filter(|(_, value)| value.as_deref().is_some_and(&test)).map(|(serial, _)| self.handle(*serial)).collect()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_numbers_are_nothing() {
-        let table: Table<u8> = Table::new(ObjectKind::Event);
-        for number in [
-            0,
-            1,
-            2,
-            0x7fff_0000_1234,
-            usize::MAX,
-            (ObjectKind::Event as usize) << KIND_SHIFT,
-            ((ObjectKind::Event as usize) << KIND_SHIFT) + 8,
-        ] {
-            assert_eq!(table.get(number), None);
-            assert!(!table.was_given(number));
-        }
-    }
-
-    #[test]
-    fn handles_look_like_addresses_of_a_program() {
-        for kind in [ObjectKind::Context, ObjectKind::Stream, ObjectKind::Link] {
-            let table = Table::new(kind);
-            for _ in 0..3 {
-                let (handle, _) = table.insert_with(|_| ());
-                assert!(handle < 1 << 47 && handle.is_multiple_of(16), "{handle:#x}");
-                assert!(Table::<()>::new(ObjectKind::Event).get(handle).is_none());
-            }
-        }
     }
 }

@@ -18,8 +18,7 @@ use crate::diagnose;
 use crate::fatbin::{self, Selection};
 use crate::ffi::{In, Out, can_read, read_process};
 use crate::result::*;
-use crate::settings;
-use crate::unsupported;
+use crate::{settings, unsupported};
 
 /// The architecture that the device reports, and whose machine code it runs.
 const ARCHITECTURE: u32 = 90;

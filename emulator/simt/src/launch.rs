@@ -19,8 +19,7 @@ use crate::exec::schedule::grid;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
 use crate::occupancy::{self, Footprint};
-use crate::program::limits;
-use crate::program::{DecodedKernel, MemSpace};
+use crate::program::{DecodedKernel, MemSpace, limits};
 use crate::report::{Counters, Language, LaunchReport};
 use crate::trace::Observer;
 

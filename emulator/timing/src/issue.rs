@@ -2,7 +2,6 @@
 
 use crate::stall::Reason;
 
-/// Schedulers of one SM.
 pub(crate) const SCHEDULERS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -34,7 +34,6 @@ const fn columns<T>() -> u32 {
 const GROUP: u32 = 128;
 /// Threads of the producer warp, one of which issues the copies.
 const PRODUCERS: u32 = 32;
-/// Bytes of a barrier.
 const BARRIER: u32 = 8;
 
 /// Returns the geometry of `stages` pairs of tiles with `barriers` each, followed by `exchange` bytes of shared memory.

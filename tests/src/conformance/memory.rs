@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use ptx::ast::Type;
 use ptx::table::Row;
 
-use super::inputs;
-use super::{BLOB, BLOCK, Fixture, TARGET, narrowed, widened};
+use super::{BLOB, BLOCK, Fixture, TARGET, inputs, narrowed, widened};
 use crate::each;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -44,7 +44,6 @@ fn main() -> ExitCode {
     failure(run).unwrap_or(ExitCode::SUCCESS)
 }
 
-/// Programs behind the commands.
 const PROGRAMS: [&str; 2] = [BENCH, XTASK];
 const BENCH: &str = "xtask_bench";
 const XTASK: &str = "xtask";

@@ -2,8 +2,7 @@
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
-use cudarc::driver::CudaContext;
-use cudarc::driver::sys;
+use cudarc::driver::{CudaContext, sys};
 use libloading::Library;
 
 /// A device of NVML.

@@ -7,8 +7,7 @@
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use records::Roofline;
 
-use crate::device::Gpu;
-use crate::device::session;
+use crate::device::{Gpu, session};
 use crate::error::StepError;
 use crate::kernel::{KernelSource, grid_1d};
 

@@ -9,8 +9,7 @@ use crate::kernel::{Cpu, Kernel};
 use crate::measure::case::Case;
 use crate::measure::diagnose::{Terms, WrongResult};
 use crate::measure::setup::{KernelOutcome, Purpose};
-use crate::timing;
-use crate::verify;
+use crate::{timing, verify};
 
 /// Verifies the result of a function for the CPU, and times it.
 pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> KernelOutcome {

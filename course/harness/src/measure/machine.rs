@@ -7,8 +7,7 @@ use catalog::provenance::{cubin_hash, sha256};
 use cudarc::driver::CudaFunction;
 use records::machine_code::Forecast;
 
-use crate::device::Gpu;
-use crate::device::session;
+use crate::device::{Gpu, session};
 use crate::error::StepError;
 use crate::kernel::{Kernel, KernelSource, Prepared};
 use crate::measure::setup::{Purpose, Setup};

@@ -20,8 +20,7 @@ use crate::measure::case::{Case, stored};
 use crate::measure::diagnose::{Terms, WrongResult};
 use crate::measure::machine::{CodeKind, LoadedMachineCode, no_prediction};
 use crate::measure::setup::{KernelOutcome, Purpose, Setup};
-use crate::timing::yardstick;
-use crate::timing::{self, Competitor};
+use crate::timing::{self, Competitor, yardstick};
 use crate::verify::{self, Comparison};
 
 /// A kernel about to be measured.
@@ -57,7 +56,6 @@ enum LaunchOutcome<T> {
     Broken(Box<KernelOutcome>),
 }
 
-/// A subject on one shape.
 struct OnShape<'s, 'a, 'm, 'g, T, R> {
     subject: &'s Subject<'a>,
     shape: Shape,

@@ -18,10 +18,9 @@ fn extents_leave_out_what_is_one() {
 
 use crate::kernel::{KernelSource, grid_of_tiles};
 use cudarc::driver::LaunchConfig;
-use records::Roofline;
-use records::Samples;
 use records::duel::Duel;
 use records::record::{Accuracy, Submission, Yardstick};
+use records::{Roofline, Samples};
 
 fn geometry(shape: Shape) -> LaunchConfig {
     grid_of_tiles(shape, [128, 128], 256)

@@ -1,5 +1,8 @@
 //! `bench --duel`: a kernel and its yardstick in turns, long pieces without pauses and short ones after pauses.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use records::duel::{Duel, Round};
@@ -70,40 +73,4 @@ impl Plan {
 /// Rounds of A B B A; `piece` says what one launch took, of A or of B.
 fn rounds(n: usize, mut piece: impl FnMut(bool) -> Result<f64, StepError>) -> Result<Vec<Round>, StepError> {
     (0..n).map(|_| Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?])).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_round_is_a_b_b_a() {
-        let mut order = String::new();
-        let mut clock = 0.0;
-        let found = rounds(2, |is_kernel| {
-            order.push(if is_kernel { 'A' } else { 'B' });
-            clock += 1.0;
-            Ok(clock)
-        });
-        assert_eq!(order, "ABBAABBA");
-        assert_eq!(found.expect("no trouble"), [[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]]);
-    }
-
-    #[test]
-    fn a_round_that_fails_ends_them() {
-        let mut left = 5;
-        let found = rounds(2, |_| {
-            left -= 1;
-            match left {
-                0 => Err(StepError::CouldNot("gone".into())),
-                _ => Ok(1.0),
-            }
-        });
-        assert!(found.is_err_and(|error| error.to_string() == "gone"));
-    }
-
-    #[test]
-    fn slow_kernels_get_fewer_rounds() {
-        assert_eq!([1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| PLAN.rounds(ms)), [15, 15, 13, 3, 3]);
-    }
 }

@@ -16,10 +16,9 @@ use crate::ffi::{Host, export};
 use crate::graphs::Work;
 use crate::mistakes;
 use crate::result::*;
-use crate::settings;
-use crate::staging;
 use crate::streams::stream_of;
 use crate::types::{Handle, Memcpy3D};
+use crate::{settings, staging};
 
 /// Refuses unusable ends, with a message; `what` is copied.
 pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, copied: &str) -> Outcome {

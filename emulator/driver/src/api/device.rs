@@ -3,8 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use crate::api::pool;
-use crate::api::{query, ready_for};
+use crate::api::{pool, query, ready_for};
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
 use crate::contexts::{PRIMARY, current, end_primary, initialised};
 use crate::ffi::{In, Out, Text, export, later};

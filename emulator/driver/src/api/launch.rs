@@ -31,11 +31,10 @@ use crate::mistakes;
 use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};
 use crate::result::*;
-use crate::settings;
-use crate::staging;
 use crate::streams::stream_of;
 use crate::types::{Handle, LaunchConfigC};
 use crate::unwritten;
+use crate::{settings, staging};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct GridSpec {

@@ -4,8 +4,7 @@ use std::ffi::{c_int, c_uint};
 
 use crate::allocations::{self, AllocationKind};
 use crate::api::context::{current_owner, owner};
-use crate::api::query;
-use crate::api::{graph_memory, pool};
+use crate::api::{graph_memory, pool, query};
 use crate::attributes::limit;
 use crate::capture::permit_unsafe;
 use crate::contexts::{MEMORY, initialised, usable};

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::module::{LoadedKernel, Module};
-use simt::program::DecodedKernel;
-use simt::program::OpKind;
+use simt::program::{DecodedKernel, OpKind};
 
 use crate::api::{query, ready_for};
 use crate::attributes::limit;

@@ -4,8 +4,7 @@
 //! that a mistake is reported once. What is kept does not depend on how blocks were shared out to workers: "first"
 //! means the lowest block and, in it, the order of execution; counts are sums over blocks.
 
-use std::collections::BTreeMap;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::mistake::{AccessKind, Mistake, MistakeDetails, Use};

@@ -6,8 +6,7 @@ use anyhow::{Context, Result, bail};
 use catalog::files::{MAX_TEXT_BYTES, read_limited, write_whole, write_whole_bytes};
 use tasks::progress::Progress;
 use tasks::{Task, starter};
-use xtask_support::CommandOutcome;
-use xtask_support::{output, paths};
+use xtask_support::{CommandOutcome, output, paths};
 
 use crate::learner;
 

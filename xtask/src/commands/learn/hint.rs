@@ -5,8 +5,7 @@ use catalog::text::wrapped;
 use tasks::hints::{self, Hunk};
 use tasks::progress::{Progress, TaskProgress};
 use tasks::{Task, TaskName};
-use xtask_support::CommandOutcome;
-use xtask_support::{output, paths};
+use xtask_support::{CommandOutcome, output, paths};
 
 use crate::learner;
 

@@ -271,7 +271,6 @@ impl Quiz<'_> {
         Ok(())
     }
 
-    /// Returns a question as it is asked.
     fn question_text(&self, asked: &Asked<'_>) -> String {
         let (name, question) = (asked.name(), asked.question);
         let state = match (self.state(asked), asked.again) {

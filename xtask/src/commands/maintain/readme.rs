@@ -13,8 +13,7 @@ use anyhow::{Context, Result, bail};
 use catalog::{STEPS, provenance};
 use clap::Parser;
 use serde_json::Value;
-use xtask_support::CommandOutcome;
-use xtask_support::output;
+use xtask_support::{CommandOutcome, output};
 
 use crate::commands;
 

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use catalog::files::write_whole;
 use tasks::Catalogue;
-use xtask_support::CommandOutcome;
-use xtask_support::output;
+use xtask_support::{CommandOutcome, output};
 
 use crate::learner;
 

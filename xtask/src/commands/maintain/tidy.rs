@@ -10,8 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
-use catalog::provenance;
-use catalog::{STEPS, Step};
+use catalog::{STEPS, Step, provenance};
 use records::record::Record;
 use records::{busiest, profile, sanitizer, sums};
 use serde_json::{Value, json};
@@ -101,22 +100,6 @@ struct Rules<'a> {
     /// Files of the repository, as paths from its root.
     files: Vec<String>,
     found: Vec<Complaint>,
-}
-
-/// Returns the lines of a source at which examples in Rust begin in its documentation.
-fn examples(text: &str) -> Vec<usize> {
-    fn fence(line: &str) -> Option<&str> {
-        let line = line.trim_start();
-        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
-        comment.trim_start().strip_prefix("```")
-    }
-    let fences = (1..).zip(text.lines()).filter_map(|(number, line)| Some((number, fence(line)?)));
-    // Every second one ends an example.
-    fences
-        .step_by(2)
-        .filter(|(_, language)| ["", "rust"].contains(&language.trim()))
-        .map(|(number, _)| number)
-        .collect()
 }
 
 /// Returns the files that git tracks or would add; without git, everything outside of `target` and hidden folders.
@@ -399,7 +382,12 @@ impl Rules<'_> {
             let sources = manifest.replace("Cargo.toml", "src/");
             let are_run = !self.text(&manifest).contains("doctest = false");
             for file in self.named(|name| !are_run && name.starts_with(&sources) && name.ends_with(".rs")) {
-                for number in examples(&self.text(&file)) {
+                let text = self.text(&file);
+                let is_fence =
+                    |line: &str| ["/// ```", "//! ```"].iter().any(|fence| line.trim_start().starts_with(fence));
+                // Every second one ends an example.
+                let begins = (1..).zip(text.lines()).filter(|(_, line)| is_fence(line)).step_by(2);
+                for (number, _) in begins.filter(|(_, line)| line.ends_with("```") || line.ends_with("```rust")) {
                     let then = format!("remove `doctest = false` from {manifest}, or name a language: ```text");
                     self.complain(&file, number, "this example is never run", then);
                 }

@@ -2,7 +2,6 @@
 
 use super::touch::Mark;
 
-/// Units in a chunk.
 pub(super) const CHUNK: u64 = 1024;
 /// 64-bit words for the units of a chunk.
 pub(super) const WORDS: u64 = CHUNK / 64;

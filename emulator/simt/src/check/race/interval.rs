@@ -13,9 +13,8 @@ use std::sync::Arc;
 use super::bits::{self, Bits, CHUNK, Chunk, KINDS, Marks, WORDS, bit};
 use super::log::Log;
 use super::touch::{Mark, Touch};
-use crate::check::AccessKind;
-use crate::check::Collector;
 use crate::check::collect::Sites;
+use crate::check::{AccessKind, Collector};
 use crate::lane_mask::LaneMask;
 use crate::program::{DecodedKernel, MemSpace};
 

@@ -11,8 +11,7 @@ use crate::check::{BadTarget, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
 
-use crate::exec::fiber::AfterOp;
-use crate::exec::fiber::Frame;
+use crate::exec::fiber::{AfterOp, Frame};
 use crate::exec::worker::Worker;
 
 impl Worker<'_> {

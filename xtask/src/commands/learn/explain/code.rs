@@ -3,6 +3,8 @@
 mod letters;
 mod page;
 mod picture;
+#[cfg(test)]
+mod tests;
 mod text;
 
 use std::collections::BTreeMap;
@@ -249,39 +251,5 @@ fn window(timeline: &Timeline) -> String {
         format!("the first {} of its {} clocks", exact(timeline.clocks.into()), exact(timeline.pass.into()))
     } else {
         format!("its {} clocks", exact(timeline.pass.into()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use records::machine_code::Bound;
-
-    use super::*;
-
-    #[test]
-    fn shares_are_percents_with_a_digit() {
-        for (part, all, text) in
-            [(0, 10, ""), (1, 0, ""), (1, 3, "33.3"), (1, 10_000, "<0.1"), (9_999, 10_000, "100"), (5, 5, "100")]
-        {
-            assert_eq!(percent(part, all), text);
-        }
-    }
-
-    #[test]
-    fn what_is_busy_most_of_the_time_binds() {
-        let prediction = |us| Prediction {
-            gpu: "NVIDIA H200".into(),
-            us,
-            band: 0.07,
-            bounds: vec![Bound { unit: "L2".into(), us: 80.0 }],
-            parts: Vec::new(),
-            ghz: 1.98,
-            n_blocks: 1,
-            n_sms: 132,
-        };
-        let binds = |us| binding(&prediction(us)).unwrap_or_default();
-        assert_eq!(binds(90.0), "L2 (busy: L2 89% of the time)");
-        assert!(binds(160.0).starts_with("no part of the GPU is busy most of the time"));
-        assert_eq!(time(&prediction(90.0)), "90.00 µs (band ±7%)");
     }
 }

@@ -60,12 +60,6 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
 }
 
 #[test]
-fn examples_in_rust_are_told_from_others() {
-    let text = "//! ```text\n//! a\n//! ```\n\n    /// ```\n    /// a();\n    /// ```\n//! ```rust\n//! ```\n";
-    assert_eq!(examples(text), [5, 8]);
-}
-
-#[test]
 fn only_words_of_comments_have_a_width() {
     for line in ["// a reason", "    /// Returns it.", "//! A crate."] {
         assert!(is_prose(line), "{line}");

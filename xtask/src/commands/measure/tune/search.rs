@@ -1,6 +1,9 @@
 //! `cargo xtask tune v11 --search`: compiles the plans that the step lists, and asks it what they would take, whether
 //! they are right, and on a GPU what they take.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,8 +19,7 @@ use xtask_support::compile_cache;
 use xtask_support::compiler::Compilers;
 use xtask_support::cubin::without_ptx;
 use xtask_support::interrupt;
-use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::nvrtc::Nvrtc;
+use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Status, Stop};
 use xtask_support::programs::Programs;
 use xtask_support::source::{self, Job};
@@ -230,39 +232,4 @@ fn verdict(log: &str) -> Option<String> {
     };
     let is_whole = kernel.ends_with(" 0 bytes spilled");
     (!is_whole).then(|| kernel.split_once(": ").map_or(kernel.clone(), |(_, rest)| rest.to_owned()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(log: &str, refused: Option<&str>) {
-        assert_eq!(verdict(log).as_deref(), refused);
-    }
-
-    #[test]
-    fn a_refused_plan_has_no_forecast_any_more() {
-        let refused = BTreeMap::from([("a", "24 bytes spilled".to_owned())]);
-        let left = without("plan\tstep\na\t0.5\nab\t0.6\n", &refused);
-        assert_eq!(left, "plan\tstep\na\trefused\t24 bytes spilled\nab\t0.6\n");
-    }
-
-    #[test]
-    fn what_spills_or_does_not_compile_is_refused() {
-        let log = |spilled: u32| {
-            format!(
-                "ptxas info    : Compiling entry function 'k' for 'sm_90a'\n\
-                 ptxas info    : Function properties for k\n\
-                 ptxas         .     0 bytes stack frame, {spilled} bytes spill stores, {spilled} bytes spill loads\n\
-                 ptxas info    : Used 168 registers\n"
-            )
-        };
-        check(&log(0), None);
-        check(&log(8), Some("168 registers, 0 bytes smem, 8 bytes spilled"));
-        check(
-            "kernels/candidate.cu does not compile:\nv11_tile.cuh(48): error: static assertion failed with \"whole warps\"\n",
-            Some("v11_tile.cuh(48): error: static assertion failed with \"whole warps\""),
-        );
-    }
 }

@@ -1,8 +1,7 @@
 //! Undefined elements of tiles: through products, and between memory and the registers of several lanes.
 
 use super::NOWHERE;
-use crate::check::CopiedBy;
-use crate::check::Use;
+use crate::check::{CopiedBy, Use};
 use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::per_lane;

@@ -156,7 +156,6 @@ fn rows_of(shared: &SharedBytes, descriptor: &Descriptor, transposed: bool, firs
     rows
 }
 
-/// Returns the rows of A that a warp has in its registers.
 fn rows_of_registers(registers: &[[u32; 32]; 4]) -> Vec<[u8; ROW]> {
     let mut rows = vec![[0; ROW]; WARP_ROWS];
     for (register, line) in registers.iter().enumerate() {

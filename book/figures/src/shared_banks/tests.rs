@@ -1,0 +1,38 @@
+use super::*;
+
+#[track_caller]
+fn check(addresses: Addresses, bytes: u32, load: bool) {
+    let access = SharedAccess { addresses, bytes, load };
+    assert_eq!(access.wavefronts().len() as u32, access.cost().wavefronts);
+}
+
+#[test]
+fn as_many_rows_are_drawn_as_the_rule_counts() {
+    for bytes in [4, 8, 16] {
+        for stride in [0, 1, 2, 3, 8, 17, 32, 33] {
+            for load in [false, true] {
+                let at = |element: usize| element as u64 * stride * u64::from(bytes);
+                check(std::array::from_fn(|lane| Some(at(lane))), bytes, load);
+                let some = std::array::from_fn(|lane| (lane % 3 != 0).then_some(at(lane / 4)));
+                check(some, bytes, load);
+            }
+        }
+    }
+}
+
+#[test]
+fn the_kernels_cost_what_the_pictures_say() -> anyhow::Result<()> {
+    let cost = |kernel, bytes| load_of_b(kernel, bytes).map(|access| access.cost());
+    let is = |wavefronts, ideal| rules::SharedCost { wavefronts, ideal };
+    assert_eq!(cost("sgemm_v04_float4", 16)?, is(8, 4));
+    assert_eq!(cost("sgemm_v05_bank_conflict_free", 4)?, is(1, 1));
+    assert_eq!(cost("sgemm_v06_outer_product", 16)?, is(4, 4));
+    Ok(())
+}
+
+#[test]
+fn rows_of_another_length_keep_the_column() {
+    let access =
+        SharedAccess { addresses: std::array::from_fn(|lane| Some(lane as u64 * 132 * 4 + 8)), bytes: 4, load: false };
+    assert_eq!(access.with_rows(132 * 4, 128 * 4).addresses[3], Some(3 * 128 * 4 + 8));
+}

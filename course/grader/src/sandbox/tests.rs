@@ -1,0 +1,40 @@
+use super::*;
+
+#[test]
+fn versions_are_compared_as_numbers() {
+    assert!(is_new("bubblewrap 0.8.0\n") && is_new("bubblewrap 0.11.0") && is_new("bubblewrap 1.0"));
+    assert!(!is_new("bubblewrap 0.6.1\n") && !is_new(""));
+}
+
+#[test]
+fn ceilings_are_read_back() {
+    let values = RlimitValues::from_words([1, 2, 3, 4]);
+    let words = values.arguments().map(|word| word.parse().expect("a number"));
+    assert_eq!(RlimitValues::from_words(words), values);
+}
+
+#[test]
+fn only_processes_in_the_sandbox_are_counted() {
+    let launcher = Launcher {
+        program: "/launcher".into(),
+        word: "confined".into(),
+        libraries: BTreeSet::new(),
+        interrupted: || false,
+    };
+    let what = Confined {
+        program: Path::new("/program"),
+        reads: &[],
+        job: Path::new("/job"),
+        arguments: &[],
+        limits: JobLimits { seconds: 1, memory: 2, output: 3 },
+    };
+    let wrap = Bubblewrap { program: "/bwrap".into(), has_disable_userns: true };
+    let processes = |sandbox: Sandbox| {
+        let command = sandbox.command(&launcher, &what);
+        let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();
+        let at = words.iter().position(|word| word == "confined").expect("a launcher");
+        words[at + 4].parse::<u64>().expect("a number")
+    };
+    assert_eq!(processes(Sandbox::Bubblewrap(wrap)), PROCESSES);
+    assert_eq!(processes(Sandbox::None), NO_LIMIT);
+}
