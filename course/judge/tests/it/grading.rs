@@ -382,24 +382,7 @@ fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
     }
 }
 
-const OTHERS: &str = r#"format = 1
-seed = 7
-[[task]]
-name = "v01.launch"
-right = 4
-clean = 2
-does = 4
-[[task]]
-name = "v09.operands"
-right = 4
-clean = 2
-[[task]]
-name = "v02.variant"
-drawn = { work = "sgemm_tn", BK = 32, BM = 16, BN = 64 }
-right = 4
-clean = 2
-does = 4
-"#;
+const OTHERS: &str = include_str!("others_rubric.toml");
 
 /// Answers for the host, which are not compiled, and a variant task.
 #[test]

@@ -2,22 +2,7 @@ use super::*;
 use crate::task::Catalogue;
 
 const EXAMPLE: &str = include_str!("../task/example.toml");
-const VECTORS: &str = r#"
-[[transfer]]
-id = "vectors"
-title = "12 bytes"
-text = """
-Transpose a matrix of
-small structs.
-
-    struct Vector { float x, y, z; };
-"""
-entry = "transpose_vectors"
-work = "transpose12"
-tile = [32, 32]
-block = [32, 8, 1]
-minutes = 30
-"#;
+const VECTORS: &str = include_str!("vectors.toml");
 
 #[test]
 fn a_starter_keeps_the_code_and_says_what_to_do() {

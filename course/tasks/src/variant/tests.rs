@@ -1,25 +1,7 @@
 use super::*;
 use crate::task::Catalogue;
 
-const TASKS: &str = r#"
-[variant]
-points = [{ work = "sgemm_tn", BM = 16, BN = 32 }, { work = "dgemm", BM = 8, BN = 8 }]
-
-[variant.task]
-title = "A tile of {BM} x {BN}"
-text = "{LAYOUT} At most {1.5 * BYTES * (1 / BM + 1 / BN)} sectors."
-entry = "product"
-tile = ["{BM}", "{BN}"]
-block = ["{BM * BN}", 1, 1]
-minutes = 30
-[[variant.task.does]]
-id = "traffic"
-what = "few loads of {ELEMENT}"
-measure = "load_sectors_per_fma"
-at_most = "{1.5 * BYTES * (1 / BM + 1 / BN)}"
-shape = [128, 128, 128]
-misses = "more"
-"#;
+const TASKS: &str = include_str!("example.toml");
 
 fn variant() -> Variant {
     let catalogue = Catalogue::parse(TASKS, "v02", "tasks.toml").expect("a catalogue");
