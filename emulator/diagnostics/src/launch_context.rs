@@ -574,7 +574,16 @@ impl Draft {
         }
         let plain = |text: String| text.replace('\u{a0}', " ");
         let advice = self.advice.clone().map(plain);
-        let same = |found: &&Finding| found.code == code && advice.is_some() && found.advice == advice;
+        let name = |array: &Option<ArrayElement>| array.as_ref().map(|array| array.name.clone());
+        // What a race leaves unwritten.
+        let is_of_race = |found: &&Finding| {
+            let mut parties = [found.instr].into_iter().chain(found.others.iter().map(|party| party.instr));
+            (found.code, code) == (Code::Race, Code::Uninitialised)
+                && name(&found.array) == name(&self.array)
+                && parties.any(|party| party == instr)
+        };
+        let same =
+            |found: &&Finding| is_of_race(found) || found.code == code && advice.is_some() && found.advice == advice;
         let said = earlier.iter().find(same).map(|found| launch.line_name(instr, found.instr));
         let text = self.text(launch, code, &place, instr, said);
         let config = launch.inputs.config;

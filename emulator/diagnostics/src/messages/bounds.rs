@@ -170,9 +170,8 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         };
         format!("{with}{} is {}", code(&explained.written(name)), case.element(target))
     });
-    if element.index < 0
-        && let Some(reason) = negative_remainder(case, target)
-    {
+    let reason = if element.index < 0 { negative_remainder(case, target) } else { partly_inside(case, target) };
+    if let Some(reason) = reason {
         return reason;
     }
     let is_single_thread = case.mistake.n_threads == 1 && case.launch.sees_all();
@@ -569,6 +568,25 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         )),
     };
     Reason { why: Some(why), advice }
+}
+
+/// Returns the reason where an access of several elements begins in the array and ends behind it.
+fn partly_inside(case: &Case<'_>, target: &Target) -> Option<Reason> {
+    let element = &target.element;
+    let at_once = u64::from(case.access.bytes / element.element_bytes.max(1));
+    let (n, index) = (element.n_elements, u64::try_from(element.index).ok()?);
+    (index < n && index + at_once > n && n % at_once == n - index).then(|| {
+        let (name, left) = (&element.name, n - index);
+        Reason::new(
+            format!(
+                "it takes {at_once} {} at once, and {name} has {n}, which is no multiple of {at_once}: the last access goes \
+                 {} too far.",
+                target.elements(at_once),
+                count(at_once - left, "element")
+            ),
+            format!("access what is left at the end of {name} by single elements, or make {name} longer by {}.", at_once - left),
+        )
+    })
 }
 
 /// Returns the reason where an index below 0 is the remainder of a number below 0, itself or through a variable.

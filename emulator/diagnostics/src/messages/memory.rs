@@ -70,12 +70,16 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     ));
     draft.notes.push(case.first_thread_note());
     let each = u64::from(element.element_bytes);
-    let row = row_length(&case, target);
-    if let Some((label, length)) = row.filter(|(_, length)| !(length * each).is_multiple_of(size)) {
+    let is_odd = |elements: u64| !(elements * each).is_multiple_of(size);
+    let (a_row, so, row) = match row_length(&case, target) {
+        Some(row) => ("a row", "so ", Some(row)),
+        None => ("if a row", "", only_row_length(&case, element.index, is_odd)),
+    };
+    if let Some((label, length)) = row.filter(|(_, length)| is_odd(*length)) {
         let row_bytes = length * each;
         let every = size / gcd(row_bytes, size);
         draft.why = Some(format!(
-            "a row of {} is {length} {} ({row_bytes} bytes), so only every {} row starts on {size} bytes.",
+            "{a_row} of {} is {length} {} ({row_bytes} bytes), {so}only every {} row starts on {size} bytes.",
             element.name,
             target.elements(length),
             nth(every),
@@ -148,6 +152,16 @@ fn row_length(case: &Case<'_>, target: &Target) -> Option<(String, u64)> {
         })
         .next()?;
     Some((format!("{name} = "), value))
+}
+
+/// Returns the only size that can be the length of a row: `is_odd` tells the lengths after which a row is not aligned,
+/// and the element is aligned in a row that is not the first.
+fn only_row_length(case: &Case<'_>, index: i64, is_odd: impl Fn(u64) -> bool) -> Option<(String, u64)> {
+    let index = u64::try_from(index).ok()?;
+    let sizes = case.launch.integers().into_iter().filter_map(|(name, n)| Some((name, u64::try_from(n).ok()?)));
+    let mut sizes = sizes.filter(|(_, n)| (2..=index).contains(n) && is_odd(*n) && !is_odd(index % n));
+    let (name, length) = sizes.next()?;
+    sizes.next().is_none().then(|| (format!("{name} = "), length))
 }
 
 fn gcd(a: u64, b: u64) -> u64 {
