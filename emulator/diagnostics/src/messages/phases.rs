@@ -76,7 +76,7 @@ pub(crate) fn deadlock(
         })
         .collect();
     draft
-        .reason(deadlock_reason(&name(first), first, waits, launch.blocks_per_cluster() != 1))
+        .reason(deadlock_reason(&name, first, waits, launch.blocks_per_cluster() != 1))
         .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").")
 }
 
@@ -118,11 +118,19 @@ fn deadlock_title(name: &str, first: &PhaseWaits, waiting: u64, total: u64) -> S
     }
 }
 
-fn deadlock_reason(name: &str, first: &PhaseWaits, waits: &[PhaseWaits], in_cluster: bool) -> Reason {
+fn deadlock_reason(
+    name_of: &dyn Fn(&PhaseWaits) -> String,
+    first: &PhaseWaits,
+    waits: &[PhaseWaits],
+    in_cluster: bool,
+) -> Reason {
+    let name = &name_of(first);
     // A thread waits for the first time, in a phase without any arrival, while others wait elsewhere.
     let is_fresh =
         |wait: &PhaseWaits| wait.ended == 0 && wait.pending == wait.arrivals && wait.parity == Some(0) && wait.never;
     let at_start = waits.len() > 1 && waits.iter().any(is_fresh);
+    let skips = |wait: &&PhaseWaits| wait.never && wait.ended > 0 && wait.parity.is_some();
+    let is_part = |wait: &&PhaseWaits| (1..wait.arrivals).contains(&wait.pending);
     match Blocked::from_wait(first) {
         Blocked::Missed => Reason::new(
             format!(
@@ -160,6 +168,32 @@ fn deadlock_reason(name: &str, first: &PhaseWaits, waits: &[PhaseWaits], in_clus
             "bytes may arrive before they are expected, but a phase completes only when as many were \
              announced as arrived.",
             "announce the sum of the bytes of all copies of the phase, with mbarrier.arrive.expect_tx.",
+        ),
+        Blocked::Arrivals if let Some(wait) = waits.iter().find(skips) => Reason::new(
+            format!(
+                "the first wait here for {} names parity {}, that of phase {}, which has not completed; phase {}, which \
+                 has, has the other parity.",
+                name_of(wait),
+                wait.ended % 2,
+                wait.ended,
+                wait.ended - 1
+            ),
+            "count the parity for each mbarrier: it changes from one wait for it to the next. In a ring of several, that \
+             is once a turn, not with each element.",
+        ),
+        Blocked::Arrivals if let Some(wait) = waits.iter().find(is_part) => Reason::new(
+            format!(
+                "mbarrier.init has {} count {}. {} came; the others would have to come from threads that wait \
+                 themselves, or have exited.",
+                name_of(wait),
+                count(wait.arrivals.into(), "arrival"),
+                wait.arrivals - wait.pending
+            ),
+            format!(
+                "if no more than {0} arrive in each phase, let mbarrier.init count {0}; otherwise let all arrive at it before \
+                 they wait.",
+                wait.arrivals - wait.pending
+            ),
         ),
         Blocked::Arrivals => Reason::new(
             "a phase completes when all its arrivals and bytes are in. The missing ones would have to come \
