@@ -3,6 +3,9 @@
 //! The parts share the folder for results, and each result lies under its key, so there is nothing to merge: the last
 //! job grades again, finds the results, and judges the remainder of parts that failed.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::Path;
 
 use catalog::text::shell_word;
@@ -66,31 +69,4 @@ impl Jobs<'_> {
 fn shell_words(all: &[String]) -> String {
     let all: Vec<String> = all.iter().map(|text| shell_word(text)).collect();
     all.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scripts_quote_what_they_are_given() {
-        let command = ["/x/xtask", "grade", "/a b/it's"].map(str::to_owned);
-        let jobs = Jobs {
-            command: &command,
-            variables: &[("TILE_JUDGE".into(), "/x/judge".into())],
-            folder: Path::new("/checkout"),
-            scripts: Path::new("/out/slurm"),
-            parts: 8,
-        };
-        let part = jobs.part();
-        assert!(part.contains("#SBATCH --array=0-7\n"), "{part}");
-        assert!(
-            part.ends_with(
-                "export TILE_JUDGE=/x/judge\nexec /x/xtask grade '/a b/it'\\''s' --jobs 1 --part \
-                 \"$SLURM_ARRAY_TASK_ID/8\"\n"
-            ),
-            "{part}"
-        );
-        assert!(jobs.submit().contains("--output=/out/slurm/part-%a.log \"$@\" /out/slurm/part.sh)\n"));
-    }
 }

@@ -4,6 +4,9 @@
 //! base that it names. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of
 //! the text, so that edits reach it.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -142,28 +145,4 @@ pub fn compiled_file(folder: &str) -> PathBuf {
 /// Reads the packed PTX of a folder; none where the file is missing.
 pub fn compiled(root: &Path, folder: &str) -> Result<Vec<Compiled>, SolutionError> {
     unpacked(root, &compiled_file(folder), "fixtures")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(base: &str, expected: Result<&str, &str>) {
-        let entry = Entry {
-            name: "k_broken".into(),
-            about: "wrong.".into(),
-            expect: "E-OOB".into(),
-            of: None,
-            edits: Vec::new(),
-        };
-        let text = headed(base, &entry);
-        assert_eq!(text.as_deref().map_err(String::as_str), expected);
-    }
-
-    #[test]
-    fn an_entry_has_a_head_of_its_own() {
-        check("// k_fixed.cu: right.\n// expect: clean\n\nx\n", Ok("// k_broken.cu: wrong.\n// expect: E-OOB\n\nx\n"));
-        check("// k_fixed.cu: right.\n", Err("0 lines `// expect: ` in its base"));
-    }
 }

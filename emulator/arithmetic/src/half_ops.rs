@@ -4,6 +4,9 @@
 //! is rounding once. Where that is not so (`fma`, products of `bf16`) the wider result is rounded *to odd*:
 //! inexact results get an odd last bit, so that the second rounding cannot take them for a tie.
 
+#[cfg(test)]
+mod tests;
+
 use super::engine::{hot1, hot2, hot3, moded1, moded2, moded3};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::modes::{FTZ as PICK_FTZ, extremum, extremum_variant};
@@ -302,32 +305,4 @@ fn extrema<H: Half>(opcode: &str, modifiers: &[&str], pair: bool) -> Option<Form
         return None;
     }
     Some(form!(cold pair, variant, pick(a, b)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::soft::{self, BF16, F16 as F16_FORMAT, Round};
-    use super::*;
-    use proptest::prelude::*;
-
-    fn soft(bits: Option<u64>) -> u16 {
-        bits.map_or(0x7fff, |bits| bits as u16)
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 100_000, failure_persistence: None, ..Default::default() })]
-        #[test]
-        fn one_rounding(a in any::<u16>(), b in any::<u16>(), c in any::<u16>()) {
-            let (x, y, z) = (a as u64, b as u64, c as u64);
-            let n = Round::Nearest;
-            prop_assert_eq!(add::<F16>(0, a, b), soft(soft::add(x, y, F16_FORMAT, n)));
-            prop_assert_eq!(sub::<F16>(0, a, b), soft(soft::add(x, y ^ 0x8000, F16_FORMAT, n)));
-            prop_assert_eq!(mul::<F16>(0, a, b), soft(soft::mul(x, y, F16_FORMAT, n)));
-            prop_assert_eq!(fma::<F16>(0, a, b, c), soft(soft::fma(x, y, z, F16_FORMAT, n)));
-            prop_assert_eq!(add::<Bf16>(0, a, b), soft(soft::add(x, y, BF16, n)));
-            prop_assert_eq!(sub::<Bf16>(0, a, b), soft(soft::add(x, y ^ 0x8000, BF16, n)));
-            prop_assert_eq!(mul::<Bf16>(0, a, b), soft(soft::mul(x, y, BF16, n)));
-            prop_assert_eq!(fma::<Bf16>(0, a, b, c), soft(soft::fma(x, y, z, BF16, n)));
-        }
-    }
 }

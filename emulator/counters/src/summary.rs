@@ -1,5 +1,8 @@
 //! What declares the numbers that a reader looks at line by line: [`Summary`] and its columns.
 
+#[cfg(test)]
+mod tests;
+
 use super::{Column, Summary, WARP};
 
 /// Declares [`Summary`] and [`Column`]: a field and a column for each row.
@@ -66,33 +69,5 @@ impl Column {
     /// Returns whether the values of lines add up to that of the launch.
     pub fn adds_up(self) -> bool {
         self != Self::Lanes
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Counters;
-
-    #[test]
-    fn columns_show_their_field() {
-        let summary = Summary::from(&Counters {
-            warp_instructions: 4,
-            thread_instructions: 64,
-            fmas: 96,
-            global_load_sectors: 7,
-            global_atomic_sectors: 1,
-            ..Counters::default()
-        });
-        assert_eq!(Column::Lanes.of(&summary), Some(16.0));
-        assert_eq!(Column::Lanes.of(&Summary::default()), None);
-        assert_eq!(Column::MultiplyAdds.of(&summary), Some(3.0));
-        assert_eq!(Column::Sectors.of(&summary), Some(8.0));
-    }
-
-    #[test]
-    fn a_key_that_is_missing_is_an_error() {
-        let error = serde_json::from_str::<Summary>(r#"{"instructions": 1}"#).expect_err("missing");
-        assert!(error.to_string().starts_with("missing field `lane_instructions`"), "{error}");
     }
 }

@@ -21,6 +21,9 @@
 //! The vectors are the compiler's: the loops over `MR` and `NR` have constant lengths, and the functions that hold them
 //! are compiled for the instruction sets in `Lanes`. Which one runs is decided when the program runs.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Barrier, OnceLock};
 
 use catalog::Shape;
@@ -208,32 +211,3 @@ fn tile<const MR: usize, const NR: usize, const FUSED: bool>(a: &[f32], b: &[f32
     acc
 }
 // ANCHOR_END: tile
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tests::{check, shape};
-
-    #[test]
-    fn every_instruction_set_is_right_on_one_thread_and_on_three() {
-        for lanes in Lanes::available() {
-            for n_threads in [1, 3] {
-                for shape in [shape(1, 1, 1), shape(13, 33, 257), shape(389, 251, 101), shape(581, 16, 7)] {
-                    check(shape, |shape, a, b, c| multiply_with(lanes, n_threads, shape, a, b, c));
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn packing_turns_rows_and_fills_up() {
-        // A = | 1 2 |, two rows of a panel of three.
-        //     | 3 4 |
-        let mut panels = vec![f32::NAN; 7];
-        pack_rows(2, &[1.0, 2.0, 3.0, 4.0], 3, &mut panels);
-        assert_eq!(panels, [1.0, 3.0, 0.0, 2.0, 4.0, 0.0]);
-        // The last column of B = A, in a panel of three.
-        let panel = pack_columns(shape(1, 2, 2), &[1.0, 2.0, 3.0, 4.0], 1, 3);
-        assert_eq!(panel, [2.0, 0.0, 0.0, 4.0, 0.0, 0.0]);
-    }
-}
