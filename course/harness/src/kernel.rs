@@ -6,8 +6,7 @@ mod tests;
 use std::sync::Arc;
 
 use catalog::{Format, Shape, Tile, Work};
-use cudarc::cublas::CudaBlas;
-use cudarc::cublas::result::CublasError;
+use cudarc::cublas::{CudaBlas, result::CublasError};
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _};
 use reference::{Bf16, E4m3};

@@ -8,8 +8,7 @@ pub(crate) mod setup;
 pub(crate) mod subject;
 
 use catalog::{Shape, Work};
-use cudarc::cublas::CudaBlas;
-use cudarc::cublas::result::CublasError;
+use cudarc::cublas::{CudaBlas, result::CublasError};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 
 use crate::device::Gpu;

@@ -16,9 +16,8 @@ use records::record::Line;
 use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, Sum, SumsRecord, of_bytes};
 
 use crate::args::Common;
-use crate::device::Gpu;
-use crate::device::cublas::Element;
 use crate::device::session::{Launch, Session};
+use crate::device::{Gpu, cublas::Element};
 use crate::error::StepError;
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, LaunchKind, match_launch};

@@ -11,9 +11,8 @@ use cudarc::driver::CudaSlice;
 use records::Samples;
 use records::record::{Submission, Yardstick};
 
-use crate::device::Gpu;
-use crate::device::clocks::Clocks;
 use crate::device::session::{Launch, Operands, Session};
+use crate::device::{Gpu, clocks::Clocks};
 use crate::error::StepError;
 use crate::inputs::Real;
 use crate::timing::sampler::{Sampler, batch_for};

@@ -2,8 +2,7 @@
 
 use records::Outcome;
 
-use crate::device::Gpu;
-use crate::device::counters::Report;
+use crate::device::{Gpu, counters::Report};
 use crate::timing::duel::Plan;
 
 /// The purpose of a measurement, which decides how a kernel is run.

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use catalog::{Shape, Work};
-use cudarc::driver::LaunchConfig;
-use cudarc::driver::sys::CUresult;
+use cudarc::driver::{LaunchConfig, sys::CUresult};
 use records::Outcome;
 use records::machine_code::{Forecast, MachineCode};
 use records::record::{Accuracy, VerifiedRun};

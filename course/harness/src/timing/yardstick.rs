@@ -14,8 +14,7 @@ use crate::device::Gpu;
 use crate::device::cublas::{Cublas, Element, Flags};
 use crate::error::StepError;
 use crate::inputs::Real;
-use crate::timing::Competitor;
-use crate::timing::sampler::Sampler;
+use crate::timing::{Competitor, sampler::Sampler};
 
 /// Prepares cuBLAS on these inputs, stored as the kernel under test takes them. Also returns its result, which the
 /// caller verifies.

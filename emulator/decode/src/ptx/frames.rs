@@ -3,8 +3,7 @@
 use crate::error::{Result, unsupported};
 use crate::passes::liveness::Liveness;
 use crate::passes::registers::Allocation;
-use crate::ptx::Activations;
-use crate::ptx::index::Index;
+use crate::ptx::{Activations, index::Index};
 use crate::virtual_op::{FALSE, VirtualOp};
 use arithmetic::lanes::Class;
 use program::limits::LOCAL_BYTES;

@@ -6,8 +6,7 @@
 use super::arrays::Target;
 use super::case::Case;
 use super::subscript::dotted;
-use crate::source::expression;
-use crate::source::text::bracketed;
+use crate::source::{expression, text::bracketed};
 use simt::program::text::split;
 
 /// A part of an index that is outside its bound.

@@ -3,13 +3,11 @@
 
 use crate::finding::Action;
 use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
-use crate::source::Source;
-use crate::source::statements::Control;
+use crate::source::{Source, statements::Control};
 use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, ThreadId, WrongMask};
 use simt::lane_mask::LaneMask;
-use simt::program::InstrInfo;
-use simt::program::text::InstrText;
+use simt::program::{InstrInfo, text::InstrText};
 
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     let of_warp =

@@ -5,8 +5,7 @@ use std::num::NonZeroU64;
 
 use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
-use crate::source::Source;
-use crate::source::text::words;
+use crate::source::{Source, text::words};
 use crate::words::{code, grouped, list};
 use simt::check::{BadOperand, KnownOfLoop, MistakeGroup, ThreadId};
 use simt::occupancy::SMS;

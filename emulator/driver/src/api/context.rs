@@ -1,8 +1,7 @@
 //! Contexts: creating them, making them current, their limits and flags.
 
 use std::ffi::{c_int, c_uint, c_ulonglong};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::{Arc, atomic::Ordering};
 
 use crate::api::device::{device, flags_are_known};
 use crate::api::{query, ready_for};

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::api::array;
-use crate::api::copy::check_ends;
 use crate::api::copy_ends::{CopyEnd, device_range, transfer};
+use crate::api::{array, copy::check_ends};
 use crate::contexts::Context;
 use crate::cuda_constants::node;
 use crate::ffi::{Host, In, export};

@@ -16,10 +16,7 @@ use simt::occupancy::{Footprint, blocks_per_sm};
 use simt::texture::Textures;
 
 use crate::allocations::{self, FIRST_DEVICE_ADDRESS};
-use crate::api::forecast;
-use crate::api::function::max_threads;
-use crate::api::library::function_of;
-use crate::api::module::Function;
+use crate::api::{forecast, function::max_threads, library::function_of, module::Function};
 use crate::api::{function, texture};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};

@@ -12,8 +12,7 @@ pub(crate) mod warpgroups;
 pub(crate) mod watch;
 
 use crate::arithmetic::lanes::{Line, WARP};
-use crate::check::Collector;
-use crate::check::race::SharedRaces;
+use crate::check::{Collector, race::SharedRaces};
 use crate::lane_mask::LaneMask;
 use crate::memory::bits::{Bits, CellBits};
 use crate::program::limits::WARP_COST;

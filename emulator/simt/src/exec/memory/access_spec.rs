@@ -1,8 +1,7 @@
 //! Operands of a memory operation, and the addresses of its lanes.
 
 use crate::arithmetic::lanes::{Lanes, WARP};
-use crate::check::AccessKind;
-use crate::check::race::Mark;
+use crate::check::{AccessKind, race::Mark};
 use crate::lane_mask::LaneMask;
 use crate::program::{Access, Addr, MemSpace, Order};
 

@@ -22,8 +22,7 @@ use crate::program::{Access, Atomic, AtomicKind, MemSpace, Op, OpKind, VoteMode,
 use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::per_lane;
-use crate::exec::runs;
-use crate::exec::worker::Worker;
+use crate::exec::{runs, worker::Worker};
 pub(in crate::exec) use wgmma::Unwritten;
 
 /// Returns the bytes of a value of which no bit is defined, one bit each.

@@ -9,8 +9,7 @@ use crate::program::{Op, OpKind};
 
 use crate::exec::block::watch::Watch;
 use crate::exec::fiber::{Fiber, FiberState, Pause, join_ready};
-use crate::exec::warp;
-use crate::exec::worker::Worker;
+use crate::exec::{warp, worker::Worker};
 
 /// Operations of one turn of a warp. Long turns make changes of the warp rare; a warp that polls gives up its turn
 /// earlier.

@@ -8,8 +8,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::operands::{Operand, for_each_operand};
 use crate::program::{Access, MemSpace, OpKind, Order};
 
-use crate::exec::block::Warp;
-use crate::exec::block::watch::Watch;
+use crate::exec::block::{Warp, watch::Watch};
 use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
 use crate::exec::launch_job::Job;
 use crate::exec::worker::Worker;
