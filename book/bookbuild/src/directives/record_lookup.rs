@@ -10,11 +10,8 @@ use records::record::VerifiedRun;
 use records::{Outcome, Record, Run, Samples};
 
 use crate::RepoPaths;
-use crate::directives::ceilings;
-use crate::directives::counters::Counters;
-use crate::directives::other_libraries::OtherLibraries;
-use crate::directives::pair::Pair;
 use crate::directives::process::Process;
+use crate::directives::{ceilings, counters::Counters, other_libraries::OtherLibraries, pair::Pair};
 use crate::kernel_args::{find_kernel, parse_shape};
 use crate::quote::{Sources, digits, ms, quoted, run_source};
 use catalog::text::{escaped, grouped, short_device};

@@ -24,8 +24,7 @@ use xtask_support::output::{self, Stop};
 use xtask_support::staleness::{self, State};
 use xtask_support::{cubin, interrupt, paths};
 
-use crate::commands::learn::judging;
-use crate::commands::learn::judging::Code;
+use crate::commands::learn::{judging, judging::Code};
 use crate::learner::{self, Compiled};
 
 #[derive(clap::Args)]
