@@ -65,7 +65,6 @@ fn run() -> Result<(), StepError> {
     memory::all(&gpu, ghz, &mut tell)
 }
 
-/// Prints a record as one line of JSON.
 fn print(record: &serde_json::Value) -> Result<(), StepError> {
     match writeln!(std::io::stdout().lock(), "{record}") {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(StepError::Closed),

@@ -118,7 +118,6 @@ pub(crate) type MultiplyLibrary = Box<dyn Fn(Product<'_>) -> Result<(), LibraryE
 pub(crate) type Blocks = fn(tiles: u32, n_sms: u32) -> u32;
 /// Returns what a shape lacks for a kernel.
 pub(crate) type Requirement = fn(shape: Shape) -> Option<&'static str>;
-/// A product by the CPU.
 pub(crate) type Multiply = fn(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]);
 
 /// Returns the largest allowed distance of an element from the answer.

@@ -115,7 +115,6 @@ impl<'a> EmulatedModule<'a> {
         Some((diagnostics::plain_name(&array.name), array.offset.into()))
     }
 
-    /// Returns the learner's source.
     pub(crate) fn source(&self) -> Option<Source> {
         self.request.sources.first().map(|(_, text)| Source::new(&text.as_str().into()))
     }

@@ -543,7 +543,6 @@ impl Rule {
         }
     }
 
-    /// Results of sums in units; `largest` has the exponents of the units.
     #[inline(always)]
     fn results(self, sums: &[f64; 8], largest: &[i32; 8], d: &mut [u32; 8]) {
         let mut exact = [0.0; 8];

@@ -381,7 +381,6 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Returns the binding of an operand that is a name.
     fn binding_of(&mut self, operand: &'a Operand) -> Result<Option<Binding>> {
         match operand {
             Operand::Name(name) => self.find(name),

@@ -147,7 +147,6 @@ pub(crate) fn forget_context(id: u64) {
 }
 
 impl Capture {
-    /// Invalidates the capture, and returns a code.
     pub(crate) fn refuse<T>(&self, code: CUresult) -> Outcome<T> {
         self.invalid.store(true, Ordering::Release);
         Err(code)

@@ -142,7 +142,6 @@ impl Graph {
         lock(&self.nodes).get(&node).map(|node| Arc::clone(&node.work)).ok_or(ERROR_INVALID_VALUE)
     }
 
-    /// Removes a node with its edges.
     pub(crate) fn remove(&self, node: Handle) -> Outcome {
         let mut nodes = lock(&self.nodes);
         let gone = nodes.remove(&node).ok_or(ERROR_INVALID_VALUE)?;

@@ -176,7 +176,6 @@ impl Table {
         }
     }
 
-    /// Begins a checked launch.
     pub(crate) fn begin_launch(&self) {
         let live = self.slots.iter().filter_map(|slot| if let Slot::Live(a) = slot { Some(a) } else { None });
         live.chain(self.host.values()).for_each(|a| a.bytes.begin_launch());

@@ -229,7 +229,6 @@ pub fn name(plan: &Plan) -> String {
     format!("{source}_{bm}x{bn}x{bk}_{tm}x{tn}_s{slices}_r{stages}_b{blocks}_p{producers}")
 }
 
-/// Returns the constants of `Tile`.
 fn tile_of(plan: &Plan) -> String {
     let ([bm, bn, bk], [tm, tn]) = (plan.tile, plan.thread);
     format!("{bm}, {bn}, {bk}, {tm}, {tn}, {}", plan.slices)

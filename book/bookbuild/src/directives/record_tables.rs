@@ -82,7 +82,6 @@ struct Beside<'r> {
 }
 
 impl<'r> Beside<'r> {
-    /// Returns the records with a time for at least one of the rows.
     fn among(records: &[&'r Record], rows: &[TimedRow<'_>]) -> Vec<Self> {
         let has = |record: &&&Record| {
             let timed = |(shape, kernel, _): &TimedRow<'_>| {

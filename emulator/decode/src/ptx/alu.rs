@@ -113,7 +113,6 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// Returns the type of a number as source `at`.
 fn type_of_source(instruction: &Instruction, at: usize, class: Class) -> Option<Type> {
     let mut types = instruction.types();
     let ty = match instruction.opcode.as_str() {

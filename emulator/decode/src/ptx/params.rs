@@ -122,7 +122,6 @@ impl<'a> Lower<'a> {
         self.builtin(op, reg.id, &[src])
     }
 
-    /// Lowers `st.param` to a register.
     pub(super) fn store_param(&mut self, to: Reg, bytes: u32, from: &'a Operand, ty: Type) -> Result<()> {
         if ty.bytes() > bytes {
             return Err(self.invalid(format!("{} bytes to a parameter of {bytes}", ty.bytes())));

@@ -336,7 +336,6 @@ impl Work for Kernel {
     }
 }
 
-/// Launches with arguments in one buffer.
 pub(crate) fn launch_with(handle: Handle, shape: GridSpec, stream: Handle, arguments: &[u8]) -> Outcome {
     launch_by(handle, shape, stream, &|function, config| {
         let wanted = function.loaded.kernel().param_bytes as usize;

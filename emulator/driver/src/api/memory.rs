@@ -132,7 +132,6 @@ export! {
     }
 }
 
-/// Allocates from a pool for a stream's context.
 fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) -> Outcome {
     query(out, || {
         let stream = stream_of(stream_handle)?;

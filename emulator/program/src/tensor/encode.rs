@@ -98,7 +98,6 @@ impl TensorMap {
     }
 }
 
-/// Hash of all words but the last.
 fn hash(words: &[u64; BYTES / 8]) -> u64 {
     words[..word::HASH]
         .iter()

@@ -36,7 +36,6 @@ fn check_of(what: &str, lines: &str, want: &str) {
     assert_eq!(got.join(" "), want, "{lines}");
 }
 
-/// Loads of words at `[base+offset]`.
 fn words(base: &str, offsets: &[i32]) -> String {
     let one = |(i, o): (usize, &i32)| format!("ld.shared.f32 %f{i}, [{base}+{o}];");
     offsets.iter().enumerate().map(one).collect::<Vec<_>>().join("\n")

@@ -63,7 +63,6 @@ pub(super) const fn rivals(kind: Mark) -> u8 {
     }
 }
 
-/// Returns the set of one kind.
 pub(super) const fn bit(kind: Mark) -> u8 {
     1 << kind as u8
 }

@@ -23,7 +23,6 @@ pub(super) trait Space: Default {
     const SPACE: MemSpace;
     /// Returns the index of the chunk that starts at `number` chunks; `None`: it is not followed.
     fn chunk(&mut self, chunk_number: u64) -> Option<u32>;
-    /// Returns the number of the chunk with this index.
     fn number(&self, chunk: u32) -> u64;
     /// Forgets all chunks. Called when a block begins.
     fn clear(&mut self);

@@ -329,7 +329,6 @@ impl WarpClocks {
     }
 }
 
-/// Returns the last read of a unit by a warp.
 fn reader(cell: &Cell, warp: usize) -> (AccessKind, u32, u32) {
     if cell.read_thread as usize / 32 == warp {
         (AccessKind::Read, cell.read_instr, cell.read_thread)

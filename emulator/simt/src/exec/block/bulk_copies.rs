@@ -152,7 +152,6 @@ impl BulkCopies {
         bits >> (word % 64) & 1 == 1
     }
 
-    /// Returns the bytes under way to a barrier.
     pub(crate) fn bytes_to(&self, barrier: u32) -> u64 {
         let to_it = self.loads.iter().filter(|(to, _)| *to == barrier);
         to_it.map(|(_, copy)| copy.map.box_bytes()).sum()

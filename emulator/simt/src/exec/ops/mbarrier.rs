@@ -294,7 +294,6 @@ impl Worker<'_> {
         waited.find(|((_, by), waited)| *by == thread && fresh(waited)).map(|((at, _), _)| *at)
     }
 
-    /// Returns the phase for which the lowest of the `active` lanes waits.
     fn phase_wait(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> Option<PhaseWait> {
         let lane = active.iter().next()?;
         Some(PhaseWait {
