@@ -14,8 +14,10 @@ use crate::source::text::plain_name;
 use crate::source::{Parameter, Source};
 use crate::trace::Trace;
 use crate::words;
-use simt::check::{Code, MistakeDetails, MistakeGroup, Severity, ThreadId, block_position, thread_position};
-use simt::program::{InstrInfo, MbarrierKind, OpKind, SourceLoc, TensorWay};
+use simt::check::{
+    AccessProblem, Code, MistakeDetails, MistakeGroup, Severity, ThreadId, block_position, thread_position,
+};
+use simt::program::{InstrInfo, MbarrierKind, MemSpace, OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
 const WIDTH: usize = 98;
@@ -63,9 +65,26 @@ impl<'a> LaunchContext<'a> {
         &self.trace
     }
 
-    /// Returns whether all threads ran, even when the first ones failed: counts are of the whole launch.
-    pub(crate) fn sees_all(&self) -> bool {
-        self.inputs.config.options.check_level.checks()
+    /// Returns whether all threads that make the mistake are counted, not only some of them.
+    pub(crate) fn counts_all(&self, mistake: &MistakeGroup) -> bool {
+        let MistakeDetails::Access { problem, access } = &mistake.first.details else { return self.inputs.complete };
+        // Where the same access meets several arrays, each is a group of its own.
+        let is_alike = |other: &&MistakeGroup| {
+            let (mine, other) = (&mistake.first, &other.first);
+            let is_access = matches!(other.details, MistakeDetails::Access { .. });
+            mine.instr == other.instr && mine.code() == other.code() && is_access
+        };
+        // In the next array, an access is no mistake.
+        let may_hit_another = match access.space {
+            MemSpace::Shared => {
+                let arrays = self.inputs.kernel.shared.iter().filter(|array| array.bytes > 0).count();
+                arrays + usize::from(self.inputs.config.dynamic_shared > 0) > 1
+            }
+            space => space == MemSpace::Local,
+        };
+        self.inputs.complete
+            && !(may_hit_another && *problem == AccessProblem::OutOfBounds)
+            && self.mistakes.iter().filter(is_alike).count() < 2
     }
 
     /// Returns a sentence about the first thread, `First: thread (0,4) of block (0,6).`, and how many others do the
@@ -372,25 +391,21 @@ impl<'a> LaunchContext<'a> {
         if n < 2 {
             return None;
         }
-        let everybody = n == self.threads_per_block() * self.n_blocks();
-        let threads = match (everybody, self.n_blocks() > 1, mistake.n_blocks) {
-            (true, ..) => format!("All {n} threads"),
-            (_, false, _) => format!("{n} threads"),
-            (_, _, 1) => format!("{n} threads of this block"),
-            (_, _, blocks) => format!("{n} threads in {blocks} blocks"),
+        if n == self.threads_per_block() * self.n_blocks() {
+            return Some(format!("All {n} threads do the same here."));
+        }
+        let at_least = self.at_least(mistake);
+        let place = match (self.n_blocks(), mistake.n_blocks) {
+            (1, _) => String::new(),
+            (_, 1) => " of this block".into(),
+            (_, blocks) => format!(" in {blocks} blocks"),
         };
-        // Where the same access meets several arrays, each is a group of its own.
-        let is_alike = |other: &&MistakeGroup| {
-            let (mine, other) = (&mistake.first, &other.first);
-            let are_accesses = [mine, other].map(|one| matches!(one.details, MistakeDetails::Access { .. }));
-            mine.instr == other.instr && mine.code() == other.code() && are_accesses == [true; 2]
-        };
-        let threads = match self.sees_all() && self.mistakes.iter().filter(is_alike).count() < 2 {
-            true => threads,
-            // Or the launch ended here.
-            false => format!("At least {n} threads"),
-        };
-        Some(format!("{threads} do the same here."))
+        Some(format!("{at_least}{n} threads{place} do the same here."))
+    }
+
+    /// Returns what a count of the threads or blocks that make the mistake begins with.
+    fn at_least(&self, mistake: &MistakeGroup) -> &'static str {
+        if self.counts_all(mistake) { "" } else { "At least " }
     }
 
     /// Returns a sentence such as `In block (2,0). 7 blocks do the same.`, unless the launch has only one block;
@@ -398,7 +413,7 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn in_block(&self, mistake: &MistakeGroup, about: &str) -> Option<String> {
         let more = match mistake.n_blocks {
             1 => String::new(),
-            n => format!(" {n} blocks do the same."),
+            n => format!(" {}{n} blocks do the same.", self.at_least(mistake)),
         };
         let block = self.block_position(mistake.first.block);
         (self.n_blocks() > 1).then(|| format!("In block {block}{about}.{more}"))

@@ -67,6 +67,7 @@ impl Report {
             config,
             find: &find,
             executed: if launch.counted { Some(&executed) } else { None },
+            complete: !mistakes.stopped,
         };
         let (findings, outputs) = findings(&inputs, &mistakes.groups);
         Self { launch, findings, outputs }

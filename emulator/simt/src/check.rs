@@ -2,7 +2,7 @@
 //!
 //! Execution reports the mistakes that it detects itself (bounds, alignment, barriers …) to a [`Collector`] as
 //! [`Mistake`]s, and every memory access to the race checks in [`race`], which report to the same collector.
-//! Each worker thread has its own collector; they are merged at the end, and `Collector::finish` makes
+//! Each block has its own collector; they are merged when it has ended, and `Collector::finish` makes
 //! [`Mistakes`] of them: facts, which the crate `diagnostics` puts into words. Nothing here depends on how many
 //! threads ran the blocks. This module never runs anything and never decides what a mistake does to a launch.
 

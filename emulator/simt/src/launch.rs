@@ -11,6 +11,7 @@ pub use refused::{
 
 pub use crate::options::{CheckLevel, Environment, LaunchOptions, LaunchRequest, Names, STACK_BYTES};
 
+use crate::check::Collector;
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::block::lane_specials;
 use crate::exec::counting;
@@ -93,6 +94,7 @@ pub fn observe(
         stack_bytes: options.stack_bytes,
         worker_memory: launch_bytes,
         observer,
+        collector: Collector::new(kernel, config.grid, config.block),
     };
     job.lane_specials = lane_specials(&job);
     if let Some(calls) = &kernel.calls {

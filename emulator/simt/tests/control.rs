@@ -228,6 +228,25 @@ fn what_takes_long_counts_as_many_instructions() {
 }
 
 #[test]
+fn blocks_that_are_set_aside_are_counted_once() {
+    let launched = |cluster: &str, threads: usize, rounds: u32, budget: u64| {
+        let text = include_str!("ptx/set_aside.ptx").replace("// cluster", cluster);
+        let mut device = Device::new(&text);
+        (device.threads, device.budget) = (threads, budget);
+        let out = device.words(&[0; 4]);
+        let report = device.launch_line(4, 1, &[out.into(), rounds.into()]);
+        let group = &report.mistakes.groups[0];
+        assert_eq!((group.first.block, group.n_threads, group.n_blocks), (1, 3, 3), "{cluster} {threads}");
+        (codes(&report).join(" "), report.mistakes.stopped)
+    };
+    for (cluster, threads) in [("", 1), ("", 2), (".reqnctapercluster 2", 1)] {
+        assert_eq!(launched(cluster, threads, 5000, u64::MAX), ("E-OOB".into(), false));
+    }
+    // Where the launch stops at a block that waits, the mistakes of later ones that wait, too, are kept.
+    assert_eq!(launched("", 1, u32::MAX, 1 << 27), ("E-OOB E-LOOP".into(), true));
+}
+
+#[test]
 fn a_trap_stops_at_the_lowest_block() {
     let body = "
         setp.lt.u32 %p1, %r2, 7;

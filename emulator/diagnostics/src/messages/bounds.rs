@@ -174,7 +174,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     if let Some(reason) = reason {
         return reason;
     }
-    let is_single_thread = case.mistake.n_threads == 1 && case.launch.sees_all();
+    let is_single_thread = case.mistake.n_threads == 1 && case.launch.counts_all(case.mistake);
     let edge = element.index == element.n_elements as i64 || element.index == -1;
     if let Some(reaches) = reaches.as_ref().filter(|_| is_single_thread && edge) {
         return Reason::new(

@@ -21,8 +21,8 @@ pub(crate) const MAX_RANGES: usize = 256;
 /// Key of a group: code, place, the other party's place, the array, and whether blocks race with blocks.
 type Key = (Code, u32, u32, u64, bool);
 
-/// Gathers mistakes. One per worker thread.
-#[derive(Debug)]
+/// Gathers mistakes. Each block has its own, however often others run before it has ended.
+#[derive(Debug, Clone, Default)]
 pub struct Collector {
     sites: Arc<Sites>,
     block: [u32; 3],
@@ -56,8 +56,8 @@ pub struct MistakeGroup {
     pub high: [u64; 3],
     /// Lowest and highest address of the first lanes, for accesses.
     pub addresses: Option<(u64, u64)>,
-    /// Lanes by warp in the block that is being counted.
-    current: (u64, HashMap<u32, LaneMask>),
+    /// Lanes by block and warp, in blocks that have not ended.
+    running: BTreeMap<(u64, u32), LaneMask>,
 }
 
 /// Mistakes of a launch: facts, no words.
@@ -65,6 +65,8 @@ pub struct MistakeGroup {
 pub struct Mistakes {
     /// Errors first, then by code, then by place.
     pub groups: Vec<MistakeGroup>,
+    /// Whether they stopped the launch: counts are of what ran before.
+    pub stopped: bool,
     /// The allocations as they were when the launch started.
     table: Option<Arc<Table>>,
 }
@@ -92,8 +94,11 @@ impl Collector {
         Self { sites, block, grid, groups: BTreeMap::new(), clock: 0 }
     }
 
+    /// Takes the mistakes, with the threads of the blocks counted: these have ended.
     pub fn take(&mut self) -> Self {
-        Self { sites: self.sites.clone(), groups: std::mem::take(&mut self.groups), ..*self }
+        let mut groups = std::mem::take(&mut self.groups);
+        groups.values_mut().for_each(MistakeGroup::count_threads);
+        Self { sites: self.sites.clone(), groups, ..*self }
     }
 
     /// Returns whether there are no mistakes, not even a warning.
@@ -168,13 +173,9 @@ impl Collector {
             low: [u64::MAX; 3],
             high: [0; 3],
             addresses: None,
-            current: (mistake.block, HashMap::new()),
+            running: BTreeMap::new(),
         });
-        if group.current.0 != mistake.block {
-            group.close_block();
-            group.current.0 = mistake.block;
-        }
-        let seen = group.current.1.entry(mistake.warp).or_default();
+        let seen = group.running.entry((mistake.block, mistake.warp)).or_default();
         let new = mistake.mask & !*seen;
         *seen |= mistake.mask;
         for lane in new.numbers() {
@@ -215,14 +216,15 @@ impl Collector {
     }
 
     pub fn merge(&mut self, other: Self) {
-        for (key, mut theirs) in other.groups {
-            theirs.close_block();
+        for (key, theirs) in other.groups {
             match self.groups.get_mut(&key) {
                 None => {
                     self.groups.insert(key, theirs);
                 }
                 Some(ours) => {
-                    ours.close_block();
+                    for (warp, lanes) in theirs.running {
+                        *ours.running.entry(warp).or_default() |= lanes;
+                    }
                     ours.n_threads += theirs.n_threads;
                     ours.n_blocks += theirs.n_blocks;
                     for axis in 0..3 {
@@ -246,7 +248,7 @@ impl Collector {
     pub(crate) fn finish(mut self, kernel: &DecodedKernel, table: &Arc<Table>, stopped: bool) -> Mistakes {
         let mut groups: Vec<MistakeGroup> = std::mem::take(&mut self.groups).into_values().collect();
         for group in &mut groups {
-            group.close_block();
+            group.count_threads();
             if let MistakeDetails::Uninitialised { access, written, .. } = &mut group.first.details
                 && !matches!(access.space, MemSpace::Shared | MemSpace::Local)
             {
@@ -262,7 +264,7 @@ impl Collector {
         });
         // Memory that is freed after the launch stays while somebody holds the table.
         let table = (!groups.is_empty()).then(|| Arc::clone(table));
-        Mistakes { groups, table }
+        Mistakes { groups, stopped, table }
     }
 
     #[cfg(test)]
@@ -272,12 +274,12 @@ impl Collector {
 }
 
 impl MistakeGroup {
-    fn close_block(&mut self) {
-        let n: u64 = self.current.1.values().map(|lanes| u64::from(lanes.count())).sum();
-        if n > 0 {
-            self.n_threads += n;
-            self.n_blocks += 1;
-            self.current.1.clear();
+    /// Adds the threads of the blocks that were running to the counts.
+    fn count_threads(&mut self) {
+        let mut before = None;
+        for ((block, _), lanes) in std::mem::take(&mut self.running) {
+            self.n_threads += u64::from(lanes.count());
+            self.n_blocks += u64::from(before.replace(block) != Some(block));
         }
     }
 }

@@ -98,6 +98,8 @@ pub(crate) struct Block {
     pub(crate) mbarriers: mbarrier_state::Mbarriers,
     pub(crate) warpgroups: warpgroups::Warpgroups,
     pub(crate) printed: String,
+    /// Mistakes of the block.
+    pub(crate) collector: Collector,
     /// Thread-instructions so far.
     pub(crate) spent: u64,
     /// The value of `spent` after which a warp is watched, to find a loop that never ends.
@@ -128,8 +130,6 @@ pub(crate) struct Cluster {
     pub(crate) members: Vec<Option<Box<Block>>>,
     /// By rank; the race checks of the block that runs are in `Worker::checks.shared_races`.
     pub(crate) races: Vec<Option<SharedRaces>>,
-    /// By rank; what the block that runs did wrong is in `Worker::checks.collector`.
-    pub(crate) collectors: Vec<Collector>,
 }
 
 impl Cluster {
@@ -165,6 +165,7 @@ impl Block {
             shadows: std::iter::repeat_with(|| Shadow::new(job.kernel.n_lines, job.kernel.n_preds))
                 .take(if job.check_level.checks() { n_warps } else { 0 })
                 .collect(),
+            collector: job.collector.clone(),
             ..Self::default()
         }
     }

@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 
 use crate::arithmetic::lanes::{CpuLevel, Line};
+use crate::check::Collector;
 use crate::memory::Table;
 use crate::options::{CheckLevel, Environment};
 use crate::program::{DecodedKernel, OpKind, RANK_SHIFT};
@@ -52,6 +53,8 @@ pub(crate) struct Job<'j> {
     /// Bytes of host memory for the running blocks of a worker.
     pub(crate) worker_memory: u64,
     pub(crate) observer: Option<&'j dyn Observer>,
+    /// A collector without mistakes: what each block begins with.
+    pub(crate) collector: Collector,
 }
 
 impl Job<'_> {

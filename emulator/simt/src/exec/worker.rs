@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::arithmetic::lanes::{CpuLevel, Dst, Lanes, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces, WarpClocks};
-use crate::check::{Collector, Mistake, MistakeDetails};
+use crate::check::{Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::limits::MISTAKE_COST;
 
@@ -75,10 +75,8 @@ pub(crate) struct Activity {
     pub(crate) caches_polls: bool,
 }
 
-/// Checks of the block and of the running warp. The collector is used in every launch, the rest in checked ones.
+/// Checks of the running warp and of the block, beside its [`Block::collector`].
 pub(crate) struct CheckState {
-    /// Mistakes of the block.
-    pub(crate) collector: Collector,
     /// Undefined registers of the running warp.
     pub(crate) shadow: Shadow,
     /// Unwritten bytes that the last access read.
@@ -127,7 +125,6 @@ impl<'j> Worker<'j> {
             },
             access: AccessState { memos, serial: 0, pointers: Box::new([std::ptr::null_mut(); 32]) },
             checks: CheckState {
-                collector: Collector::new(kernel, job.grid, job.block),
                 shadow: Shadow::default(),
                 fresh: Box::new(Fresh::new()),
                 shared_races: (checks && job.shared_bytes > 0 && job.cluster_blocks == 1)
@@ -238,7 +235,7 @@ impl<'j> Worker<'j> {
         let block = self.acting.map_or(self.block.index, |acting| acting.block);
         let warp = self.warp.index;
         self.spent += MISTAKE_COST;
-        self.checks.collector.record(Mistake { instr, block, warp, mask, details });
+        self.block.collector.record(Mistake { instr, block, warp, mask, details });
         self.stopped |= !self.job.check_level.checks();
     }
 

@@ -59,7 +59,7 @@ impl Worker<'_> {
             let instr = self.job.kernel.ops[spec.pc as usize].instr;
             let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &m.delta };
             let touch = spec.touch(m, instr, self.warp.index, offset as u64, &values);
-            races.access(&touch, &mut self.checks.collector);
+            races.access(&touch, &mut self.block.collector);
         }
     }
 
@@ -94,7 +94,7 @@ impl Worker<'_> {
             let instr = self.job.kernel.ops[spec.pc as usize].instr;
             let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &m.delta };
             let touch = spec.touch(m, instr, self.warp.index, base, &values);
-            races.access(&touch, &mut self.checks.collector);
+            races.access(&touch, &mut self.block.collector);
         }
     }
 

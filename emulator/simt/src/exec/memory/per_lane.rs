@@ -285,7 +285,7 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
     match space {
         MemSpace::Shared => {
             if let Some(races) = &mut worker.checks.shared_races {
-                races.access(&touch, &mut worker.checks.collector);
+                races.access(&touch, &mut worker.block.collector);
             }
         }
         MemSpace::Global => {
@@ -295,7 +295,7 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
                 clocks.strong_access(spec.mark(), worker.warp.index);
             }
             if let Some(races) = &mut worker.checks.global_races {
-                races.access(&touch, &mut worker.checks.collector);
+                races.access(&touch, &mut worker.block.collector);
             }
         }
         _ => {}

@@ -112,10 +112,10 @@ impl Worker<'_> {
         self.activity.progress = true;
         self.block.mbarriers.note_barrier();
         if let Some(races) = &mut self.checks.shared_races {
-            races.barrier(&mut self.checks.collector);
+            races.barrier(&mut self.block.collector);
         }
         if let Some(races) = &mut self.checks.global_races {
-            races.barrier(&mut self.checks.collector);
+            races.barrier(&mut self.block.collector);
         }
     }
 

@@ -118,7 +118,7 @@ impl Worker<'_> {
     /// Lets the race checks see what a store reads as read by its thread.
     fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
         let Some(races) = &mut self.checks.shared_races else { return };
-        let (warp, serial, collector) = (self.warp.index, &mut self.access.serial, &mut self.checks.collector);
+        let (warp, serial, collector) = (self.warp.index, &mut self.access.serial, &mut self.block.collector);
         copy.map.runs(copy.at, copy.shared, |run| {
             for at in (0..run.bytes).step_by(TOUCH as usize).filter(|_| run.global.is_some()) {
                 let bytes = (run.bytes - at).min(TOUCH);

@@ -125,7 +125,7 @@ impl Worker<'_> {
             address: first,
             computed: NOWHERE,
             copied: unknown.then_some(CopiedBy::Unknown),
-            cause: self.checks.collector.cause(load, space, address),
+            cause: self.block.collector.cause(load, space, address),
         }
     }
 
@@ -337,7 +337,7 @@ impl Worker<'_> {
             return self.record_mistake_at(use_instr, lanes, MistakeDetails::Unset { used, by: instr, copied });
         }
         let (space, address) = place_of(origin.address);
-        let new = self.checks.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
+        let new = self.block.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
         let written = new.then(|| self.written_around(space, address, lanes.first() & 31));
         let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
         let thread = self.warp.index * 32 + lanes.first() as u32;
@@ -554,7 +554,7 @@ impl Worker<'_> {
             address: from,
             computed: NOWHERE,
             copied: Some(CopiedBy::Instr(instr)),
-            cause: self.checks.collector.cause(instr, space, address),
+            cause: self.block.collector.cause(instr, space, address),
         };
         self.block.carried.put(window::SHARED + u64::from(to), origin);
     }

@@ -10,7 +10,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::check::race::SharedRaces;
-use crate::check::{Collector, Elsewhere, MistakeDetails};
+use crate::check::{Elsewhere, MistakeDetails};
 use crate::lane_mask::LaneMask;
 
 use crate::exec::block::Block;
@@ -47,17 +47,13 @@ impl Worker<'_> {
                     .begin_block(job.block_of(cluster_index, rank as u32));
             }
         }
-        let new = || Collector::new(job.kernel, job.grid, job.block);
-        cluster.collectors.resize_with(cluster.members.len(), new);
         self.block.cluster = Some(cluster);
         self.warp.lanes.consts = job.constants(0);
     }
 
     pub(crate) fn visit_cluster(&mut self, last: &AtomicU64) -> Visit {
         self.take_races();
-        self.exchange_collectors();
         let visit = self.run_cluster(last);
-        self.exchange_collectors();
         self.leave_races();
         visit
     }
@@ -84,7 +80,7 @@ impl Worker<'_> {
                         self.finish_bulk();
                         moved = true;
                         if let Some(races) = &mut self.checks.shared_races {
-                            races.end_block(&mut self.checks.collector);
+                            races.end_block(&mut self.block.collector);
                         }
                     }
                     Visit::Stuck => stuck = stuck.or(Some(rank)),
@@ -146,24 +142,11 @@ impl Worker<'_> {
             printed.push_str(&std::mem::take(&mut block.printed));
             fatal |= block.fatal;
             block.live = 0;
-        }
-        for collector in &mut cluster.collectors {
-            if !collector.is_empty() {
-                self.checks.collector.merge(collector.take());
-            }
+            self.block.collector.merge(std::mem::replace(&mut block.collector, self.job.collector.clone()));
         }
         self.block.printed.push_str(&printed);
         self.block.fatal |= fatal;
         self.spent = spent;
-    }
-
-    fn exchange_collectors(&mut self) {
-        let rank = self.block.rank as usize;
-        if let Some(cluster) = &mut self.block.cluster
-            && let Some(own) = cluster.collectors.get_mut(rank)
-        {
-            std::mem::swap(&mut self.checks.collector, own);
-        }
     }
 
     pub(crate) fn take_races(&mut self) {
@@ -186,9 +169,7 @@ impl Worker<'_> {
     pub(crate) fn switch_to(&mut self, rank: u32) {
         if self.block.rank != rank {
             self.leave_races();
-            self.exchange_collectors();
             self.exchange(rank);
-            self.exchange_collectors();
             self.take_races();
         }
         self.warp.lanes.consts = self.job.constants(rank);
@@ -258,7 +239,7 @@ impl Worker<'_> {
         }
         release(&mut self.block);
         self.activity.progress = true;
-        let collector = &mut self.checks.collector;
+        let collector = &mut self.block.collector;
         if let Some(races) = &mut self.checks.shared_races {
             races.synchronise_all(collector);
         }
@@ -267,9 +248,9 @@ impl Worker<'_> {
         }
         if let Some(cluster) = &mut self.block.cluster {
             cluster.members.iter_mut().flatten().for_each(|block| release(block));
-            for (races, collector) in cluster.races.iter_mut().zip(&mut cluster.collectors) {
-                if let Some(races) = races {
-                    races.synchronise_all(collector);
+            for (races, block) in cluster.races.iter_mut().zip(&mut cluster.members) {
+                if let (Some(races), Some(block)) = (races, block) {
+                    races.synchronise_all(&mut block.collector);
                 }
             }
         }

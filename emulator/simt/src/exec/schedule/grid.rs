@@ -106,7 +106,7 @@ impl BlockQueue {
 
 pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
     let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product::<u64>() / u64::from(job.cluster_blocks);
-    let collector = Collector::new(job.kernel, job.grid, job.block);
+    let collector = job.collector.clone();
     let ledger =
         Ledger { next: 0, early: BTreeMap::new(), spent: 0, printed: String::new(), collector, stopped: false };
     let queue = BlockQueue {
@@ -257,10 +257,10 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
             worker.visit(&queue.last)
         };
         if let Some(races) = &mut worker.checks.shared_races {
-            races.end_block(&mut worker.checks.collector);
+            races.end_block(&mut worker.block.collector);
         }
         if let (Some(races), Some(all)) = (&mut worker.checks.global_races, global_races) {
-            races.end_block(all, &mut worker.checks.collector);
+            races.end_block(all, &mut worker.block.collector);
         }
         idle = if visit == Visit::Stuck && worker.block.waits { idle + 1 } else { 0 };
         if visit == Visit::Stuck {
@@ -284,6 +284,9 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
         }
         if job.cluster_blocks > 1 {
             worker.end_cluster();
+        }
+        if worker.block.fatal {
+            waiting.stop_after(&mut worker.block);
         }
         worker.block.live = 0;
         finish(&mut worker, job, queue);
@@ -329,7 +332,7 @@ impl Waiting {
     }
 
     fn push(&mut self, mut block: Box<Block>) {
-        self.bytes += self.block_bytes + block.printed.len() as u64;
+        self.bytes += self.bytes_of(&block);
         self.spent += block.spent;
         block.passes = 0;
         self.blocks.push_back(block);
@@ -337,7 +340,7 @@ impl Waiting {
 
     fn remove(&mut self, index: usize) -> Option<Box<Block>> {
         let block = self.blocks.remove(index)?;
-        self.bytes -= self.block_bytes + block.printed.len() as u64;
+        self.bytes -= self.bytes_of(&block);
         self.spent -= block.spent;
         Some(block)
     }
@@ -371,6 +374,21 @@ impl Waiting {
         started && queue.n_workers <= 1 && self.blocks.iter().all(|block| waits(block))
     }
 
+    fn bytes_of(&self, block: &Block) -> u64 {
+        self.block_bytes + (block.printed.len() + block.collector.bytes()) as u64
+    }
+
+    /// Removes the blocks after the one at which the launch stops. Their mistakes may be the reason: they become its.
+    fn stop_after(&mut self, stopped: &mut Block) {
+        while let Some(at) = self.blocks.iter().position(|block| block.cluster_index > stopped.cluster_index)
+            && let Some(mut block) = self.remove(at)
+        {
+            let others = block.cluster.iter_mut().flat_map(|cluster| cluster.others());
+            others.for_each(|block| stopped.collector.merge(std::mem::take(&mut block.collector)));
+            stopped.collector.merge(block.collector);
+        }
+    }
+
     /// Removes and returns the one with the lowest index.
     fn lowest(&mut self) -> Option<Box<Block>> {
         let indices = self.blocks.iter().enumerate().map(|(at, block)| (block.cluster_index, at));
@@ -398,12 +416,12 @@ fn begin_checks(worker: &mut Worker<'_>, index: u64) {
 /// Hands in the results of an ended block, and takes those that are next in index order.
 fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     let index = worker.block.cluster_index;
-    let failed = !worker.checks.collector.is_empty();
+    let failed = !worker.block.collector.is_empty();
     let stops = worker.block.fatal || (failed && !job.check_level.checks());
     if stops {
         queue.last.fetch_min(index, Ordering::Relaxed);
     }
-    let collector = (!worker.checks.collector.is_empty()).then(|| worker.checks.collector.take());
+    let collector = (!worker.block.collector.is_empty()).then(|| worker.block.collector.take());
     let printed = std::mem::take(&mut worker.block.printed);
     let mut ledger = lock(&queue.ledger);
     let done = BlockResult { spent: worker.spent, printed, collector, stops };

@@ -181,10 +181,10 @@ impl Worker<'_> {
         }
         let done = !self.block.warps[index].is_ready();
         if let Some(races) = &mut self.checks.shared_races {
-            races.leave(done, &mut self.checks.collector);
+            races.leave(done, &mut self.block.collector);
         }
         if let Some(races) = &mut self.checks.global_races {
-            races.leave(done, &mut self.checks.collector);
+            races.leave(done, &mut self.block.collector);
         }
         result
     }

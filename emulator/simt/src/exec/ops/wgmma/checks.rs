@@ -268,7 +268,7 @@ impl Worker<'_> {
                 values: None,
             };
             if let Some(races) = &mut self.checks.shared_races {
-                races.access(&touch, &mut self.checks.collector);
+                races.access(&touch, &mut self.block.collector);
             }
         }
     }
