@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::solutions::{Compiled, SolutionError, edited, included, join, read, sibling_path, unpacked};
-use crate::toml_error::one_line;
+use crate::solutions::{Compiled, SolutionError, edited, entries, included, join, read, sibling_path, unpacked};
 
 /// Folders of fixtures, from the root of the checkout.
 pub const FOLDERS: [&str; 4] =
@@ -53,12 +52,6 @@ impl Fixture {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    kernel: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
     about: String,
@@ -84,9 +77,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     let file = folder.join("kernels.toml");
     if root.join(&file).exists() {
         let shown = file.display().to_string();
-        let parsed: File = toml::from_str(&read(root, &file)?)
-            .map_err(|error| SolutionError::Syntax { file: shown.clone(), why: one_line(&error) })?;
-        for entry in parsed.kernel {
+        for entry in entries::<Entry>(root, &file)? {
             let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
             if found.iter().any(|known| known.name == entry.name) {
                 return Err(complain("the name is used twice".into()));

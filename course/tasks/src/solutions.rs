@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use crate::paths::SOLUTIONS as FOLDER;
 use crate::task::{Catalogue, CatalogueError, Task, TaskName};
@@ -49,12 +49,6 @@ pub enum SolutionError {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    kernel: Vec<Entry>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Entry {
     name: String,
     task: TaskName,
@@ -91,11 +85,10 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         return Ok(Vec::new());
     }
     let shown = file.display().to_string();
-    let parsed: File = toml::from_str(&read(root, &file)?)
-        .map_err(|error| SolutionError::Syntax { file: shown.clone(), why: one_line(&error) })?;
+    let entries: Vec<Entry> = entries(root, &file)?;
     let catalogue = Catalogue::load(root, step)?;
     let mut found: Vec<Solution> = Vec::new();
-    for entry in parsed.kernel {
+    for entry in entries {
         let name = format!("{step}/{}", entry.name);
         let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
         if found.iter().any(|known| known.name == name) {
@@ -134,6 +127,17 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         }
     }
     Ok(found)
+}
+
+/// Reads the entries `[[kernel]]` of a file.
+pub(crate) fn entries<E: DeserializeOwned>(root: &Path, file: &Path) -> Result<Vec<E>, SolutionError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File<E> {
+        kernel: Vec<E>,
+    }
+    let complain = |error| SolutionError::Syntax { file: file.display().to_string(), why: one_line(&error) };
+    toml::from_str(&read(root, file)?).map(|file: File<E>| file.kernel).map_err(complain)
 }
 
 /// Applies edits, each of which must match exactly once.
