@@ -3,6 +3,9 @@
 //!
 //! The clocks come from the timing model of an H200 (`timing`) and the machine code of `kernels/bench/waiting.cu`.
 
+#[cfg(test)]
+mod tests;
+
 use anyhow::Context as _;
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
@@ -76,24 +79,4 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     }
     drawing.note(y + 8.0, "A row for each warp; clocks of the model of an H200.");
     Ok(drawing.finish(y + 18.0))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(kernel: &str, warps: u32, used: std::ops::Range<usize>) {
-        let rows = issued(kernel, warps).expect("a prediction");
-        let n: usize = rows.iter().map(Vec::len).sum();
-        assert!(used.contains(&n), "{kernel}, {warps} warps: {n} of {CLOCKS}");
-    }
-
-    #[test]
-    fn a_multiply_add_every_four_clocks_unless_there_is_other_work() {
-        check("one_sum", 1, 9..13);
-        check("one_sum", 2, 18..26);
-        check("one_sum", 4, 34..41);
-        check("four_sums", 1, 34..41);
-    }
 }

@@ -6,6 +6,8 @@ pub(crate) mod host;
 pub(crate) mod machine;
 pub(crate) mod setup;
 pub(crate) mod subject;
+#[cfg(test)]
+mod tests;
 
 use catalog::{Shape, Work};
 use cudarc::cublas::{CudaBlas, result::CublasError};
@@ -179,27 +181,4 @@ fn library<'b>(blas: &'b CudaBlas, multiply: MultiplyCublas, shape: Shape) -> La
         multiply(blas, product(shape, operands))
             .map_err(|CublasError(status)| StepError::CouldNot(format!("cuBLAS reports {status:?}")))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[track_caller]
-    fn check(target: &str, there: &str, runs: bool) {
-        let ptx = format!(".version 8.4\n.target {target}\n.address_size 64\n");
-        assert_eq!(needs_capability(&ptx, there).is_none(), runs, "{target} on {there}");
-    }
-
-    #[test]
-    fn code_for_one_device_runs_on_no_newer_one() {
-        check("sm_80", "8.0", true);
-        check("sm_80", "9.0", true);
-        check("sm_80", "7.5", false);
-        check("sm_90a", "9.0", true);
-        check("sm_90a", "10.0", false);
-        check("sm_90a, debug", "8.9", false);
-        check("sm_103", "10.0", false);
-        check("sm_103", "12.0", true);
-    }
 }

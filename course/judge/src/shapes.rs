@@ -1,5 +1,8 @@
 //! Shapes on which a kernel is judged.
 
+#[cfg(test)]
+mod tests;
+
 use catalog::Shape;
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 use tasks::Task;
@@ -50,23 +53,3 @@ const SEVERAL_ROUNDS: usize = 67;
 const LARGEST_TILE: usize = 256;
 /// Separates the hidden shapes from the inputs of the same seed.
 const HIDDEN: u64 = 0x5eed_0f5a_a9e5;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tasks::Catalogue;
-
-    #[test]
-    fn hidden_shapes_come_from_the_seed() {
-        let text = "[rebuild]\nsource = \"x\"\nentry = \"x\"\nwork = \"sgemm\"\ntile = [64, 32]\nblock = [256, 1, 1]\nminutes = 1\n";
-        let catalogue = Catalogue::parse(text, "v05", "tasks.toml").expect("a catalogue");
-        let task = &catalogue.tasks[0];
-        let open = shapes_for(task, 1, false);
-        assert!(open.contains(&Shape { m: 65, n: 63, k: 12 }));
-        let hidden = shapes_for(task, 1, true);
-        assert_eq!(hidden[..open.len()], open[..]);
-        assert!(hidden.len() > open.len());
-        assert_eq!(hidden, shapes_for(task, 1, true));
-        assert_ne!(hidden, shapes_for(task, 2, true));
-    }
-}

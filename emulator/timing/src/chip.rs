@@ -1,5 +1,8 @@
 //! Measured costs of a GPU, from a data file that holds each with its unit and its measurement.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -151,28 +154,5 @@ pub(crate) fn width(bytes: u8) -> usize {
         0..=4 => 0,
         5..=8 => 1,
         _ => 2,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_committed_file_is_read() {
-        assert_eq!(Chip::h200().sms, simt::occupancy::SMS);
-        assert_eq!(Chip::h200().store_shared_issue, [4, 6, 10]);
-    }
-
-    #[test]
-    fn each_constant_is_there_once_with_its_measurement() {
-        let file = h200();
-        let constants = file["constants"].as_array().expect("a list");
-        let names: Vec<&str> = constants.iter().filter_map(|constant| constant["constant"].as_str()).collect();
-        assert_eq!(names, Chip::NAMES);
-        for constant in constants {
-            let keys: Vec<&String> = constant.as_object().expect("fields").keys().collect();
-            assert_eq!(keys, ["constant", "how", "measured", "unit", "value"], "{constant}");
-        }
     }
 }

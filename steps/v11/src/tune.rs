@@ -4,6 +4,9 @@
 //! on a GPU, all of them are timed on all products, as graphs of launches, and a file that is named gets the times.
 //! Nothing is timed on the emulated device.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
@@ -253,26 +256,4 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
     };
     let text = serde_json::to_string_pretty(&costs).map_err(could_not)?;
     harness::out::write(&format!("{text}\n"))
-}
-
-#[cfg(test)]
-mod tests {
-    use v11::plans::Source;
-
-    use super::*;
-
-    #[test]
-    fn sizes_are_those_of_the_seed() {
-        let drawn = shapes(PRODUCTS, [64.0, 6000.0]);
-        assert_eq!(drawn, shapes(PRODUCTS, [64.0, 6000.0]));
-        assert!(drawn.iter().all(|shape| shape.volume() <= MAX_WORK));
-        let aligned = drawn.iter().filter(|shape| (shape.n | shape.k).is_multiple_of(4)).count();
-        assert!(aligned >= PRODUCTS / 2, "{aligned}");
-    }
-
-    #[test]
-    fn plans_with_rows_anywhere_have_names_of_their_own() {
-        let of = |source| PLANS.iter().filter(|plan| plan.source == source).count();
-        assert_eq!((of(Source::Boxes), of(Source::Words), of(Source::Threads)), (5, 4, 1));
-    }
 }

@@ -1,5 +1,8 @@
 //! The packages of PyPI that hold NVRTC, and where `setup` puts them.
 
+#[cfg(test)]
+mod tests;
+
 use std::path::{Path, PathBuf};
 
 use catalog::files::write_whole;
@@ -98,26 +101,4 @@ pub fn damaged(folder: &Path) -> Option<PathBuf> {
     let mut lines = sums.lines().filter_map(|line| line.split_once("  "));
     let is_damaged = |hash: &str, path: &Path| !std::fs::read(path).is_ok_and(|bytes| sha256(&bytes) == hash);
     lines.find_map(|(hash, name)| Some(folder.join(name)).filter(|path| is_damaged(hash, path)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_is_cut_off_is_named() {
-        let folder = std::env::temp_dir().join(format!("xtask-wheels-{}", std::process::id()));
-        let library = folder.join("lib/a.so");
-        std::fs::create_dir_all(folder.join("lib")).expect("a folder");
-        std::fs::write(&library, "whole").expect("a file");
-        std::fs::write(folder.join("b.h"), "").expect("a file");
-        assert_eq!(damaged(&folder), None, "nothing is recorded");
-        record(&folder).expect("recorded");
-        assert_eq!(damaged(&folder), None);
-        std::fs::write(&library, "who").expect("a file");
-        assert_eq!(damaged(&folder), Some(library.clone()));
-        std::fs::remove_file(&library).expect("it was there");
-        assert_eq!(damaged(&folder), Some(library));
-        let _ = std::fs::remove_dir_all(&folder);
-    }
 }

@@ -1,5 +1,8 @@
 //! Use of a `wmma` fragment. PTX leaves its layout open, so a product takes it only as the part that it was loaded as.
 
+#[cfg(test)]
+mod tests;
+
 /// Part, shape, type and layout of a fragment, as an instruction names them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment {
@@ -80,27 +83,4 @@ fn product(words: &[&str]) -> Option<([Fragment; 3], Fragment)> {
     let sums = |ty| Fragment { part: 'C', shape, ty, layout: None };
     let taken = [factor('A', a, a_layout)?, factor('B', b, b_layout)?, sums(c)];
     Some((taken, sums(d)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_product_takes_what_was_loaded_alike() {
-        let [a, b, c] = fragments_taken("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32").expect("a product");
-        assert_eq!(fragment_made("wmma.load.a.sync.aligned.row.m16n16k16.shared.f16"), Some(a));
-        assert_eq!(fragment_made("wmma.load.b.sync.aligned.col.m16n16k16.f16"), Some(b));
-        assert_eq!(fragment_made("wmma.load.c.sync.aligned.col.m16n16k16.global.f32"), Some(c));
-        assert_ne!(fragment_made("wmma.load.a.sync.aligned.col.m16n16k16.f16"), Some(a));
-        assert_ne!(fragment_made("wmma.load.a.sync.aligned.row.m32n8k16.f16"), Some(a));
-    }
-
-    #[test]
-    fn sums_of_one_product_are_those_of_the_next() {
-        let name = "wmma.mma.sync.aligned.rn.row.col.m8n8k4.f64.f64.f64.f64";
-        assert_eq!(fragment_made(name), None);
-        let name = "wmma.mma.sync.aligned.row.col.m8n8k4.rn.f64.f64.f64.f64";
-        assert_eq!(fragment_made(name), fragments_taken(name).map(|[_, _, c]| c));
-    }
 }
