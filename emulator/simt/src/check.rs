@@ -19,5 +19,6 @@ pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_posi
 pub use mistake::{
     AccessKind, AccessProblem, Astray, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
     BarrierProblem, CopiedBy, CopyUnderWay, Elsewhere, InstrThread, KnownOfLoop, MissingOrder, Mistake, MistakeDetails,
-    PhaseId, PhaseOfCopy, PhaseWaits, RaceFacts, RaceParty, RemoteProblem, SyncMask, ThreadId, Use, Waited, WrongMask,
+    PhaseId, PhaseOfCopy, PhaseWaits, PolledElement, RaceFacts, RaceParty, RemoteProblem, SyncMask, ThreadId, Use,
+    Waited, WrongMask,
 };

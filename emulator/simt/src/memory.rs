@@ -176,9 +176,19 @@ impl Table {
         }
     }
 
-    pub(crate) fn begin_launch(&self) {
+    fn all_live(&self) -> impl Iterator<Item = &Arc<Allocation>> {
         let live = self.slots.iter().filter_map(|slot| if let Slot::Live(a) = slot { Some(a) } else { None });
-        live.chain(self.host.values()).for_each(|a| a.bytes.begin_launch());
+        live.chain(self.host.values())
+    }
+
+    pub(crate) fn begin_launch(&self) {
+        self.all_live().for_each(|a| a.bytes.begin_launch());
+    }
+
+    /// Returns the allocation that holds the byte at `at` on the host, and its offset.
+    pub(crate) fn holder(&self, at: *const u8) -> Option<(&Arc<Allocation>, usize)> {
+        let offset = |a: &Allocation| (at as usize).wrapping_sub(a.bytes.start() as usize);
+        self.all_live().map(|a| (a, offset(a))).find(|(a, offset)| *offset < a.bytes.len())
     }
 
     /// Returns the live allocation that holds a whole range.

@@ -3,8 +3,9 @@
 mod common;
 
 use common::{Device, codes};
-use simt::check::{BadOperand, KnownOfLoop, MistakeDetails};
+use simt::check::{BadOperand, KnownOfLoop, MistakeDetails, PolledElement};
 use simt::launch::CheckLevel;
+use simt::program::MemSpace;
 
 /// Returns a kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
 fn kernel(shared: &str, body: &str) -> String {
@@ -244,6 +245,25 @@ fn blocks_that_are_set_aside_are_counted_once() {
     }
     // Where the launch stops at a block that waits, the mistakes of later ones that wait, too, are kept.
     assert_eq!(launched("", 1, u32::MAX, 1 << 27), ("E-OOB E-LOOP".into(), true));
+}
+
+#[test]
+fn a_launch_of_blocks_that_poll_forever_ends_early() {
+    let launched = |gives_up: &str| {
+        let mut device = Device::new(&include_str!("ptx/polls_forever.ptx").replace("// gives up", gives_up));
+        device.budget = 1 << 31;
+        let out = device.words(&[7; 3]);
+        let begin = std::time::Instant::now();
+        (device.launch_line(3, 1, &[out.into()]), out, begin.elapsed())
+    };
+    let (stopped, out, soon) = launched("");
+    // A loop that gives up has its whole budget.
+    let (gives_up, _, late) = launched("add.u32 %tries, %tries, 1; setp.eq.u32 %p, %tries, 2500000; @%p bra DONE;");
+    assert_eq!(codes(&gives_up), [""; 0]);
+    assert!(soon * 4 < late, "{soon:?} {late:?}");
+    let MistakeDetails::Runaway { known, .. } = stopped.mistakes.groups[0].first.details else { panic!("{stopped:?}") };
+    let polled = PolledElement { space: MemSpace::Global, address: out, bytes: 4, value: 7 };
+    assert_eq!(known, KnownOfLoop::OthersWait { ended: 1, polled: Some(polled) });
 }
 
 #[test]

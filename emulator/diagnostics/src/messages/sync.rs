@@ -3,6 +3,7 @@
 
 use crate::finding::Action;
 use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
+use crate::messages::termination;
 use crate::source::{Source, statements::Control};
 use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, ThreadId, WrongMask};
@@ -178,9 +179,8 @@ impl<'g> BarrierCase<'g> {
                 call_name(launch, group.instr)
             ),
             Self::ForeverInLoop => {
-                "the others never arrive: they wait in a loop for memory to change, and every thread that \
-                 could change it waits too, or has exited."
-                    .into()
+                let why = termination::nothing_changes(launch);
+                format!("the others never arrive: they wait in a loop for memory to change. There, {why}")
             }
             Self::SplitWarp(warp) => format!(
                 "all threads of a warp must reach the same __syncthreads(), and those of warp {warp} \
@@ -202,7 +202,7 @@ impl<'g> BarrierCase<'g> {
     }
 
     /// Returns the advice that does not depend on the branches around the barriers.
-    fn advice(&self) -> Option<&'static str> {
+    fn advice(&self, launch: &LaunchContext<'_>) -> Option<&'static str> {
         match self {
             Self::ForeverApart => Some("let all threads pass the same barriers in the same order."),
             Self::ForeverTooFew => Some(
@@ -212,6 +212,9 @@ impl<'g> BarrierCase<'g> {
             Self::ForeverInCall(_) => {
                 Some("let all lanes that the call names reach it before the barrier, or name only those that do.")
             }
+            Self::ForeverInLoop if launch.n_blocks() > 1 => Some(
+                "let each block do what others wait for before it waits or ends, and let them wait for no more than that.",
+            ),
             Self::ForeverInLoop => {
                 Some("write what they wait for before the waiting starts, in a thread that does not wait itself.")
             }
@@ -278,7 +281,7 @@ pub(crate) fn barrier(
             launch.party(does, group.instr, mistake.first.block, first, thread_count(group))
         })
         .collect();
-    let advice = case.advice().map_or_else(|| advice(launch, here, &around), str::to_owned);
+    let advice = case.advice(launch).map_or_else(|| advice(launch, here, &around), str::to_owned);
     draft.why(case.why(launch)).advice(advice).on_gpu(case.on_gpu())
 }
 

@@ -7,7 +7,7 @@ use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
 use crate::source::{Source, text::words};
 use crate::words::{code, grouped, list};
-use simt::check::{BadOperand, KnownOfLoop, MistakeGroup, ThreadId};
+use simt::check::{AccessKind, BadOperand, KnownOfLoop, MistakeDetails, MistakeGroup, ThreadId};
 use simt::occupancy::SMS;
 use simt::program::limits::{CUT_LINE, WARP_COST};
 use simt::program::{BARRIERS, MemSpace, OpKind};
@@ -188,22 +188,36 @@ fn loop_reason(
                 why: Some("it waits for memory to change, which other threads may still have been about to do.".into()),
                 advice: slow,
             },
-            KnownOfLoop::OthersWait => Reason {
-                why: Some(
-                    "what the condition reads stays as it is: all other threads have exited, wait at a barrier, or wait \
-                     for memory to change."
-                        .into(),
-                ),
-                advice: None,
-            },
-            _ if reads < Reads::Others => Reason::default(),
-            KnownOfLoop::Endless | KnownOfLoop::EndlessAlone => Reason {
-                why: Some("what the condition reads stays as it is: no thread is left that would change it.".into()),
-                advice: None,
-            },
+            _ if reads < Reads::Others && !matches!(known, KnownOfLoop::OthersWait { .. }) => Reason::default(),
+            _ => Reason { why: Some(nothing_changes(launch)), advice: None },
         };
     }
     Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow }
+}
+
+/// Returns what the loop reads at which the launch stopped, and what all other threads do.
+pub(crate) fn nothing_changes(launch: &LaunchContext<'_>) -> String {
+    let waits = |mistake: &MistakeGroup| match mistake.first.details {
+        MistakeDetails::Runaway { known: KnownOfLoop::OthersWait { ended, polled }, .. } => {
+            Some((mistake.first.instr, ended, polled))
+        }
+        _ => None,
+    };
+    let Some((instr, ended, polled)) = launch.mistakes.iter().find_map(waits) else {
+        return "what the condition reads stays as it is: no thread is left that would change it.".into();
+    };
+    let target = polled.and_then(|p| Some((launch.target(instr, p.space, p.address, p.bytes, AccessKind::Read)?, p)));
+    let stays = match target.filter(|(target, _)| target.named) {
+        Some((target, place)) => format!("`{}` stays {}", target.indexed(), place.value),
+        None => "what the condition reads stays as it is".to_owned(),
+    };
+    let blocks = match (ended, launch.n_blocks()) {
+        (_, 1) => String::new(),
+        (0, n) => format!("none of the {n} blocks has ended, and "),
+        (1, n) => format!("1 of the {n} blocks has ended, and "),
+        (_, n) => format!("{ended} of the {n} blocks have ended, and "),
+    };
+    format!("{stays}: {blocks}all other threads wait at a barrier or for memory to change, or have exited.")
 }
 
 /// Drafts the `E-BARRIER` of blocks that wait for one that does not fit on the device with them.

@@ -11,6 +11,7 @@ use std::num::NonZeroU64;
 
 use super::Code;
 use crate::lane_mask::LaneMask;
+use crate::program::MemSpace;
 use crate::program::mma::fragment::Foreign;
 
 pub use access::{AccessKind, AccessProblem, BadAccess, RemoteProblem};
@@ -63,13 +64,27 @@ pub struct PhaseId {
     pub number: u64,
 }
 
+/// An element of memory that a loop reads in each round, and its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PolledElement {
+    pub space: MemSpace,
+    pub address: u64,
+    pub bytes: u32,
+    pub value: u64,
+}
+
 /// How much is known of a loop in which a launch spent its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownOfLoop {
     /// It may only be slow, or wait for threads that were still running.
     Nothing,
     /// It waits for memory to change, and all other threads have exited or wait, too.
-    OthersWait,
+    OthersWait {
+        /// Blocks that have ended.
+        ended: u64,
+        /// What it waits for, where that is one element.
+        polled: Option<PolledElement>,
+    },
     /// It never ends: the registers that its conditions depend on repeat.
     Endless,
     /// It never ends, as no other thread is left to change the memory that its conditions depend on.

@@ -11,6 +11,8 @@ pub(crate) mod unwritten;
 pub(crate) mod warpgroups;
 pub(crate) mod watch;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::arithmetic::lanes::{Line, WARP};
 use crate::check::{Collector, race::SharedRaces};
 use crate::lane_mask::LaneMask;
@@ -117,6 +119,10 @@ pub(crate) struct Block {
     pub(super) step: u64,
     /// Values that the block polled during its quiet turns.
     pub(super) poll_cache: poll_cache::PollCache,
+    /// Hash of the state of the threads after a visit that only polled.
+    kept_state: u64,
+    /// Phase of the launch in which that state came back: unless the host copies to memory, the block polls forever.
+    pub(super) repeats_in: u64,
     /// Number of times that the scheduler has passed over the block while it waits.
     pub(super) passes: u32,
     /// Number of times that it may do so before it runs the block again.
@@ -167,6 +173,25 @@ impl Block {
                 .collect(),
             collector: job.collector.clone(),
             ..Self::default()
+        }
+    }
+
+    /// Notes the state of the threads in a round of a phase in which all blocks only poll.
+    pub(super) fn note_state(&mut self, phase: u64, round: u64, job: &Job<'_>) {
+        let mut hash = DefaultHasher::new();
+        phase.hash(&mut hash);
+        self.regs.iter().for_each(|line| line.0.hash(&mut hash));
+        self.preds.hash(&mut hash);
+        for fiber in self.warps.iter().flat_map(|warp| &warp.fibers) {
+            (fiber.polls, &fiber.stack, std::mem::discriminant(&fiber.state)).hash(&mut hash);
+        }
+        let state = hash.finish();
+        let is_mapped =
+            |&(at, ..): &(*const u8, u8, u64)| job.table.holder(at).is_some_and(|(allocation, _)| allocation.host);
+        if self.kept_state == state && !self.poll_cache.places().iter().any(is_mapped) {
+            self.repeats_in = phase;
+        } else if round.is_power_of_two() {
+            self.kept_state = state;
         }
     }
 

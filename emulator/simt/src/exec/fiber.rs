@@ -11,7 +11,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::{BarrierResult, Reconverge};
 
 /// A group of lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Frame {
     /// Position of the next operation.
     pub(crate) pc: u32,

@@ -30,8 +30,8 @@ pub(crate) struct Worker<'j> {
     pub(crate) stopped: bool,
     /// The acting thread's own block, while a thread acts on another block of its cluster, which is in `block` then.
     pub(crate) acting: Option<Acting>,
-    /// Whether all other blocks have ended or poll memory that does not change, as far as that was looked at.
-    pub(crate) others_wait: bool,
+    /// Number of blocks that have ended, where all others poll memory that does not change, as far as that is known.
+    pub(crate) others_wait: Option<u64>,
     /// Positions of the operations that a warp runs, where these are collected.
     pub(crate) followed: Option<BTreeSet<u32>>,
 }
@@ -137,7 +137,7 @@ impl<'j> Worker<'j> {
             spent: 0,
             stopped: false,
             acting: None,
-            others_wait: false,
+            others_wait: None,
             followed: None,
         }
     }

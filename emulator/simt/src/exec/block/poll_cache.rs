@@ -47,6 +47,11 @@ impl PollCache {
         }
     }
 
+    /// Returns the host address, the bytes and the value of each polled place, as far as they are cached.
+    pub(crate) fn places(&self) -> &[(*const u8, u8, u64)] {
+        &self.places
+    }
+
     /// Returns whether the block may find a different value than the last time.
     pub(crate) fn changed(&self) -> bool {
         // SAFETY: `note` was given these places by a block of this launch, which lasts.

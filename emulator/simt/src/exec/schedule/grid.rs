@@ -34,6 +34,12 @@ const FIRST_PASSES: u32 = 2048;
 /// Visits to each block that only polls, while others do not fit on the device, after which that is a deadlock.
 const IDLE_ROUNDS: u64 = 4;
 
+/// Factor by which visits cost more of the budget where all blocks poll forever, unless the host copies to what they
+/// poll: then, only their own cost counts again.
+const HOPELESS: u64 = 32;
+/// Thread-instructions of the waiting blocks before that is looked for.
+const HOPELESS_AFTER: u64 = 1 << 26;
+
 /// Result of a launch.
 pub(crate) struct Outcome {
     pub(crate) counts: Counts,
@@ -199,6 +205,8 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
     let mut more = true;
     // Visits in a row to blocks that only poll, while another block does not fit on the device.
     let mut idle = 0;
+    // Number of the phase: each other visit begins one; and what the visits in it cost beside what they spend.
+    let (mut phase, mut extra) = (1, 0);
     let mut is_full = queue.n_workers <= 1 && job.fills_a_device();
     loop {
         let mut fresh = None;
@@ -243,12 +251,14 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
                 None => break,
             },
         }
-        worker.spent = worker.block.spent;
+        let spent_before = worker.block.spent;
+        worker.spent = spent_before;
         // Before the block may be the one that spends the budget.
-        worker.others_wait =
-            worker.block.waits && job.is_over_budget(worker.spent.saturating_mul(2)) && waiting.all_wait(more, queue);
+        let is_late = worker.block.waits && job.is_over_budget(worker.spent.saturating_mul(2));
+        worker.others_wait = if is_late { waiting.all_wait(more, queue) } else { None };
         worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.cluster_index;
         let is_left_out = job.observer.is_some_and(|observer| !observer.runs(worker.block.index));
+        let sees_change = worker.block.waits && worker.block.poll_cache.changed();
         let visit = if worker.stopped || is_left_out {
             Visit::Ended
         } else if job.cluster_blocks > 1 {
@@ -262,11 +272,20 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
         if let (Some(races), Some(all)) = (&mut worker.checks.global_races, global_races) {
             races.end_block(all, &mut worker.block.collector);
         }
-        idle = if visit == Visit::Stuck && worker.block.waits { idle + 1 } else { 0 };
+        let only_polls = visit == Visit::Stuck && worker.block.waits && !sees_change;
+        (idle, phase, extra) = if only_polls { (idle + 1, phase, extra) } else { (0, phase + 1, 0) };
+        let n_blocks = waiting.blocks.len() as u64 + 1;
+        if idle >= n_blocks && waiting.spent + worker.spent > HOPELESS_AFTER {
+            worker.block.note_state(phase, idle / n_blocks, job);
+            let mut blocks = waiting.blocks.iter().chain([&worker.block]);
+            if blocks.all(|block| block.repeats_in == phase) && waiting.all_wait(more, queue).is_some() {
+                extra += (worker.block.spent - spent_before) * (HOPELESS - 1);
+            }
+        }
         if visit == Visit::Stuck {
             let next = waiting.another(job);
             waiting.push(std::mem::replace(&mut worker.block, next));
-            if !job.is_over_budget(waiting.spent) {
+            if !job.is_over_budget(waiting.spent.saturating_add(extra)) {
                 continue;
             }
             // Together they have used up what the launch may: the lowest one is where it stops.
@@ -364,14 +383,16 @@ impl Waiting {
     /// what does not change.
     fn is_stuck(&self, idle: u64, job: &Job<'_>, queue: &BlockQueue) -> bool {
         let n = self.blocks.len() as u64;
-        n >= job.resident && idle >= (IDLE_ROUNDS - 1) * n && self.all_wait(false, queue)
+        n >= job.resident && idle >= (IDLE_ROUNDS - 1) * n && self.all_wait(false, queue).is_some()
     }
 
-    /// Returns whether no other block of the launch runs or is still to start, and what these poll has not changed.
-    fn all_wait(&self, more: bool, queue: &BlockQueue) -> bool {
+    /// Returns the number of blocks that have ended, if no other block of the launch than one more runs or is still to
+    /// start, and what these poll has not changed.
+    fn all_wait(&self, more: bool, queue: &BlockQueue) -> Option<u64> {
         let started = !more || queue.next.load(Ordering::Relaxed) >= queue.n_blocks;
         let waits = |block: &Block| block.waits && !block.poll_cache.changed();
-        started && queue.n_workers <= 1 && self.blocks.iter().all(|block| waits(block))
+        let all_wait = started && queue.n_workers <= 1 && self.blocks.iter().all(|block| waits(block));
+        all_wait.then(|| queue.n_blocks.saturating_sub(self.blocks.len() as u64 + 1))
     }
 
     fn bytes_of(&self, block: &Block) -> u64 {

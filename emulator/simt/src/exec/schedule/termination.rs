@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::arithmetic::lanes::{Class, Line};
-use crate::check::{BarrierGroup, BarrierProblem, KnownOfLoop, MistakeDetails};
+use crate::check::{BarrierGroup, BarrierProblem, KnownOfLoop, MistakeDetails, PolledElement};
 use crate::lane_mask::LaneMask;
 use crate::program::operands::{Operand, for_each_operand};
 use crate::program::{Access, MemSpace, OpKind, Order};
@@ -123,16 +123,17 @@ impl Worker<'_> {
         let at = loop_of.map_or(*low, |(first, _)| first);
         let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
         let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
-        let waits = self.others_wait && self.block.waits && !self.activity.moved;
+        let ended = self.others_wait.filter(|_| self.block.waits && !self.activity.moved);
         let known = match endless.filter(|_| loop_of.is_some()) {
             Some(endless) => endless,
-            None if waits => KnownOfLoop::OthersWait,
-            None => KnownOfLoop::Nothing,
+            None => {
+                ended.map_or(KnownOfLoop::Nothing, |ended| KnownOfLoop::OthersWait { ended, polled: self.polled() })
+            }
         };
         let details = MistakeDetails::Runaway { budget: job.budget, known, span };
         self.stopped = false;
         if job.check_level.checks()
-            && waits
+            && ended.is_some()
             && let Some((first, last)) = loop_of
             && polls(&job.kernel.ops[first as usize..=last as usize])
         {
@@ -145,6 +146,8 @@ impl Worker<'_> {
     fn run_on(&mut self, w: u32) -> (Watch, Option<KnownOfLoop>) {
         let mut watch = Watch::new(w);
         let (mut endless, mut n_waits) = (None, 0);
+        self.block.poll_cache.clear();
+        self.activity.caches_polls = true;
         for n in 1..=MAX_BRANCHES {
             self.followed = Some(std::mem::take(&mut watch.positions));
             // Each branch ends a turn here: a poll before it must not part the lanes there.
@@ -185,6 +188,20 @@ impl Worker<'_> {
             }
         }
         (watch, endless)
+    }
+
+    /// Returns the only element that the block polls, and its value.
+    fn polled(&mut self) -> Option<PolledElement> {
+        let &[(at, bytes, value)] = self.block.poll_cache.places() else { return None };
+        let offset = (at as usize).wrapping_sub(self.block.shared_start() as usize);
+        let (space, address) = match offset < self.job.shared_bytes as usize {
+            true => (MemSpace::Shared, offset as u64),
+            false => {
+                let (allocation, offset) = self.job.table.holder(at)?;
+                (MemSpace::Global, allocation.base + offset as u64)
+            }
+        };
+        Some(PolledElement { space, address, bytes: bytes.into(), value })
     }
 
     fn registers(&self) -> (Vec<Line>, Vec<u32>) {
