@@ -9,8 +9,7 @@ use records::record::{Check, FailedCheck, Line};
 
 use crate::error::StepError;
 use crate::kernel::Kernel;
-use crate::measure::case::Case;
-use crate::measure::setup::Purpose;
+use crate::measure::{case::Case, setup::Purpose};
 use crate::step_run::StepRun;
 use crate::{out, shapes};
 

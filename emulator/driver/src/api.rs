@@ -38,9 +38,7 @@ pub(crate) mod tensor;
 pub(crate) mod texture;
 pub(crate) mod user_object;
 
-use crate::contexts::initialised;
-use crate::ffi::Out;
-use crate::result::Outcome;
+use crate::{contexts::initialised, ffi::Out, result::Outcome};
 
 /// Fails before `cuInit`, and for a null pointer to the result.
 pub(crate) fn ready_for<T>(out: Out<T>) -> Outcome {

@@ -12,8 +12,7 @@ use crate::cuda_constants::node as kinds;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::JobThread;
 use crate::result::*;
-use crate::sync::lock;
-use crate::types::Handle;
+use crate::{sync::lock, types::Handle};
 
 /// Names of the kinds of work, by their numbers.
 const NAMES: [&str; 12] = [

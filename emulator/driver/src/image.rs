@@ -16,11 +16,10 @@ use simt::memory::Memory;
 use simt::module::{LoadError, Module};
 use simt::program::limits::tree_bytes;
 
-use crate::contexts::MEMORY;
-use crate::diagnose;
 use crate::fatbin::{self, Selection};
 use crate::ffi::{In, Out, can_read, read_process};
 use crate::result::*;
+use crate::{contexts::MEMORY, diagnose};
 use crate::{settings, unsupported};
 
 /// The architecture that the device reports, and whose machine code it runs.

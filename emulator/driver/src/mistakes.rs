@@ -6,8 +6,7 @@ use std::sync::Mutex;
 use diagnostics::Output;
 use simt::memory::AllocationInfo;
 
-use crate::contexts::MEMORY;
-use crate::sync::lock;
+use crate::{contexts::MEMORY, sync::lock};
 use crate::{diagnose, settings, unwritten};
 
 /// Prints a sentence unless diagnoses are off for the calling thread.

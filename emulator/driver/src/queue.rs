@@ -19,8 +19,7 @@ use std::time::{Duration, Instant};
 
 use crate::diagnose;
 use crate::result::{ERROR_NOT_PERMITTED, Outcome, refuse_if};
-use crate::staging;
-use crate::sync::lock;
+use crate::{staging, sync::lock};
 
 /// Time that an idle worker waits for jobs before it ends.
 const IDLE: Duration = Duration::from_secs(2);

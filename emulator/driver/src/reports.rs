@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex};
 use diagnostics::Report;
 use serde_json::Value;
 
-use crate::contexts::Context;
-use crate::queue::Queue;
 use crate::result::*;
 use crate::sync::lock;
+use crate::{contexts::Context, queue::Queue};
 
 pub(crate) enum LaunchResult {
     Ran(Box<Report>),

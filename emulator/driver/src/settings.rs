@@ -11,8 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::launch::{CheckLevel, LaunchOptions, Names, STACK_BYTES};
 
-use crate::diagnose;
-use crate::sync::lock;
+use crate::{diagnose, sync::lock};
 
 /// Thread-instructions after which a launch counts as runaway: minutes on an ordinary machine.
 pub(crate) const DEFAULT_BUDGET: u64 = 1_000_000_000_000;

@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use diagnostics::HostWarning;
 use simt::memory::copy_on_host;
 
-use crate::diagnose;
-use crate::sync::lock;
+use crate::{diagnose, sync::lock};
 
 const MAX_BYTES: usize = 64 << 20;
 

@@ -8,15 +8,13 @@ use std::time::Instant;
 
 use crate::capture::{self, CaptureState, Position};
 use crate::contexts::{CONTEXTS, Context, current, initialised};
-use crate::cuda_constants::node;
-use crate::ffi;
-use crate::graphs::Work;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Job, JobThread};
 use crate::result::*;
 use crate::staging;
 use crate::sync::{lock, next_id};
 use crate::types::Handle;
+use crate::{cuda_constants::node, ffi, graphs::Work};
 
 pub(crate) static STREAMS: Table<Stream> = Table::new(ObjectKind::Stream);
 pub(crate) static EVENTS: Table<Event> = Table::new(ObjectKind::Event);

@@ -11,10 +11,7 @@ use diagnostics::{HostWarning, plain_name};
 use simt::launch::LaunchRequest;
 use simt::program::DecodedKernel;
 
-use crate::allocations::FIRST_DEVICE_ADDRESS;
-use crate::contexts::MEMORY;
-use crate::diagnose;
-use crate::sync::lock;
+use crate::{allocations::FIRST_DEVICE_ADDRESS, contexts::MEMORY, diagnose, sync::lock};
 
 /// A launch that got a pointer to an allocation.
 #[derive(Clone, PartialEq)]

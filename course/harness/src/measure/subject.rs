@@ -9,9 +9,8 @@ use records::machine_code::{Forecast, MachineCode};
 use records::record::{Accuracy, VerifiedRun};
 use reference::{Answer, Problem};
 
-use crate::device::counters::Report;
-use crate::device::cublas::Element;
 use crate::device::session::{Launch, Session};
+use crate::device::{counters::Report, cublas::Element};
 use crate::error::{StepError, describe};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, LaunchKind};

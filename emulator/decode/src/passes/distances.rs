@@ -2,8 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::passes::cfg::Cfg;
-use crate::passes::constants::Constants;
+use crate::passes::{cfg::Cfg, constants::Constants};
 use crate::virtual_op::{BitRule, TRUE, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;

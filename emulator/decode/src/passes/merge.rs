@@ -15,9 +15,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use crate::passes::cfg::Cfg;
-use crate::passes::constants::Constants;
-use crate::passes::distances::Distances;
+use crate::passes::{cfg::Cfg, constants::Constants, distances::Distances};
 use crate::virtual_op::{TRUE, VirtualOp, for_each_register};
 use arithmetic::lanes::Src;
 use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};

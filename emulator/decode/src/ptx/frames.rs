@@ -1,8 +1,7 @@
 //! Frames of functions that are called and not inlined, once registers have places.
 
 use crate::error::{Result, unsupported};
-use crate::passes::liveness::Liveness;
-use crate::passes::registers::Allocation;
+use crate::passes::{liveness::Liveness, registers::Allocation};
 use crate::ptx::{Activations, index::Index};
 use crate::virtual_op::{FALSE, VirtualOp};
 use arithmetic::lanes::Class;

@@ -1,8 +1,6 @@
 //! Removes unused operations: halves of 64-bit values that are only used whole, pairs that are only used by halves.
 
-use crate::passes::cfg::Cfg;
-use crate::passes::finish::each_target;
-use crate::passes::liveness::Liveness;
+use crate::passes::{cfg::Cfg, finish::each_target, liveness::Liveness};
 use crate::virtual_op::VirtualOp;
 use program::OpKind;
 

@@ -2,9 +2,7 @@
 
 use crate::finding::Space;
 use crate::launch_context::{LaunchContext, Reason};
-use crate::locate::arrays::Target;
-use crate::locate::case::Case;
-use crate::locate::layout::Outside;
+use crate::locate::{arrays::Target, case::Case, layout::Outside};
 use crate::source::Compared;
 use crate::words::{code, nth};
 use simt::memory::is_low_half_of_an_address;

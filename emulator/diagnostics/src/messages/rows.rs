@@ -2,8 +2,7 @@
 
 use crate::finding::Space;
 use crate::launch_context::{Counter, Reason};
-use crate::locate::arrays::Target;
-use crate::locate::case::Case;
+use crate::locate::{arrays::Target, case::Case};
 use crate::source::{expression, text::size_of};
 use crate::words::code;
 use simt::check::ThreadId;

@@ -2,9 +2,7 @@
 
 use super::bounds::nowhere;
 use crate::launch_context::{Counter, Draft, LaunchContext, Reason};
-use crate::locate::arrays::Target;
-use crate::locate::case::Case;
-use crate::locate::subscript::Explained;
+use crate::locate::{arrays::Target, case::Case, subscript::Explained};
 use crate::words::{self, code};
 use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use};
 use simt::program::{MemSpace, OpKind};

@@ -5,13 +5,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use simt::texture::TexelFormat;
 
-use crate::allocations::Taken;
-use crate::api::ready_for;
 use crate::contexts::{initialised, usable};
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Array3DDescriptor, ArrayDescriptor, Handle};
+use crate::{allocations::Taken, api::ready_for};
 
 #[derive(Debug)]
 pub(crate) struct Array {

@@ -4,14 +4,13 @@ use std::ffi::c_uint;
 use std::sync::Arc;
 
 use crate::api::graph::{default_edges, list_of};
-use crate::capture::exchange_mode;
-use crate::contexts::initialised;
 use crate::cuda_constants::capture as modes;
 use crate::ffi::{In, Out, export};
 use crate::graphs::{Graph, graph_of};
 use crate::result::*;
 use crate::streams::stream_of;
 use crate::types::{EdgeData, Handle};
+use crate::{capture::exchange_mode, contexts::initialised};
 
 fn begin(handle: Handle, mode: c_uint, to: Option<(Arc<Graph>, Vec<Handle>)>) -> Outcome {
     let stream = stream_of(handle)?;

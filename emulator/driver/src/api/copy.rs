@@ -6,18 +6,14 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::allocations::is_staging;
-use crate::api::array;
 use crate::api::copy_ends::{CopyEnd, transfer, write_device};
-use crate::api::copy_mistakes::explain_copy;
-use crate::contexts::Context;
-use crate::cuda_constants::node;
 use crate::ffi::{Host, export};
-use crate::graphs::Work;
-use crate::mistakes;
 use crate::result::*;
 use crate::streams::stream_of;
 use crate::types::{Handle, Memcpy3D};
+use crate::{allocations::is_staging, api::array};
+use crate::{api::copy_mistakes::explain_copy, contexts::Context, cuda_constants::node};
+use crate::{graphs::Work, mistakes};
 use crate::{settings, staging};
 
 /// Refuses unusable ends, with a message; `what` is copied.

@@ -4,15 +4,12 @@ use std::sync::Arc;
 
 use crate::api::copy_ends::{CopyEnd, device_range, transfer};
 use crate::api::{array, copy::check_ends};
-use crate::contexts::Context;
-use crate::cuda_constants::node;
 use crate::ffi::{Host, In, export};
-use crate::graphs::Work;
-use crate::mistakes;
 use crate::result::*;
-use crate::settings;
-use crate::streams::stream_of;
 use crate::types::{CopySide, Handle, Memcpy2D, Memcpy3D};
+use crate::{contexts::Context, cuda_constants::node};
+use crate::{graphs::Work, mistakes};
+use crate::{settings, streams::stream_of};
 
 /// An end of a two- or three-dimensional copy.
 struct Layout {

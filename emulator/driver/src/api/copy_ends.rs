@@ -5,12 +5,10 @@ use std::sync::Arc;
 use simt::memory::copy_on_host;
 
 use crate::allocations::{FIRST_DEVICE_ADDRESS, is_pinned};
-use crate::api::array::Array;
-use crate::contexts::MEMORY;
 use crate::ffi::{Host, can_read};
 use crate::result::*;
-use crate::staging;
-use crate::types::CopySide;
+use crate::{api::array::Array, contexts::MEMORY};
+use crate::{staging, types::CopySide};
 
 #[derive(Clone)]
 pub(crate) enum CopyEnd {

@@ -1,9 +1,8 @@
 //! Sentences for copies with an unusable end, whose error code explains little.
 
 use crate::api::copy_ends::{CopyEnd, device_range};
-use crate::contexts::MEMORY;
-use crate::ffi::can_read;
 use crate::mistakes::{describe, explain};
+use crate::{contexts::MEMORY, ffi::can_read};
 
 /// Explains a copy of which an end is unusable; `what` is "a copy" or "a copy of rows".
 pub(super) fn explain_copy(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) {

@@ -8,9 +8,8 @@ use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attr
 use crate::contexts::{PRIMARY, current, end_primary, initialised};
 use crate::ffi::{In, Out, Text, export, later};
 use crate::result::*;
-use crate::settings;
-use crate::sync::lock;
 use crate::types::{DeviceProperties, Handle, Uuid};
+use crate::{settings, sync::lock};
 
 pub(crate) fn device(number: c_int) -> Outcome {
     initialised()?;

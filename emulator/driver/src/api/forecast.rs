@@ -9,8 +9,7 @@ use simt::texture::Textures;
 use std::sync::Arc;
 use timing::{Chip, predict};
 
-use crate::api::module::Function;
-use crate::contexts::MEMORY;
+use crate::{api::module::Function, contexts::MEMORY};
 
 /// Returns the report that `tile_report` returns for a predicted launch.
 pub(crate) fn report(function: &Function, config: &LaunchRequest, textures: Textures) -> Value {

@@ -5,14 +5,13 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::api::{query, ready_for};
-use crate::capture::is_target;
-use crate::contexts::initialised;
 use crate::cuda_constants::node as kinds;
 use crate::diagnose;
 use crate::ffi::{In, Out, Text, export};
 use crate::graphs::{Graph, Node, graph_of, graph_with};
 use crate::result::*;
 use crate::types::{EdgeData, Handle};
+use crate::{capture::is_target, contexts::initialised};
 
 /// Data of an edge that is an order and no more.
 const EDGE: EdgeData = EdgeData { from_port: 0, to_port: 0, kind: 0, reserved: [0; 5] };

@@ -5,16 +5,11 @@ use std::sync::Arc;
 
 use crate::api::graph_memory::note_launch;
 use crate::api::graph_nodes::{any_kind, child, copy, fill, host, kernel, kernel_2, record, wait};
-use crate::api::launch::Kernel;
-use crate::api::stream::wait_for;
+use crate::api::{launch::Kernel, stream::wait_for};
 use crate::api::{query, ready_for};
-use crate::contexts::initialised;
-use crate::diagnose;
 use crate::ffi::{In, Out, export, later};
 use crate::graphs::{Child, Difference, Kept, Plan, Work, graph_of, work_as};
 use crate::handle::{ObjectKind, Table};
-use crate::queue::JobThread;
-use crate::reports;
 use crate::result::*;
 use crate::staging;
 use crate::streams::{Mark, WaitEvent, stream_of};
@@ -23,6 +18,8 @@ use crate::types::{
     Handle, HostNodeParams, InstantiateParams, KernelNodeParams, KernelNodeParams2, Memcpy3D, MemsetNodeParams,
     NodeParams, UpdateInfo,
 };
+use crate::{contexts::initialised, diagnose};
+use crate::{queue::JobThread, reports};
 
 struct Exec {
     plan: Plan,

@@ -6,14 +6,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::allocations;
-use crate::api::context::current_owner;
-use crate::api::pool;
 use crate::cuda_constants::node as kinds;
 use crate::graphs::{Work, work_as};
 use crate::result::*;
 use crate::sync::lock;
 use crate::types::{AllocNodeParams, MemLocation, PoolProps};
+use crate::{allocations, api::context::current_owner, api::pool};
 
 pub(crate) struct GraphMemory {
     pub(crate) base: u64,

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use crate::api::copy::Copy;
-use crate::api::copy_2d_3d::Rows;
 use crate::api::graph::{copied, default_edges, list_of};
 use crate::api::graph_memory::{self, AllocNode, FreeNode};
 use crate::api::launch::{GridSpec, Kernel, arguments};
-use crate::api::memset::Fill;
-use crate::api::stream::HostCall;
+use crate::api::{copy::Copy, copy_2d_3d::Rows};
+use crate::api::{memset::Fill, stream::HostCall};
 use crate::api::{query, ready_for};
 use crate::contexts::{initialised, usable};
 use crate::cuda_constants::node as kinds;

@@ -3,8 +3,7 @@
 use std::ffi::c_uint;
 
 use crate::allocations::{self, AllocationKind};
-use crate::api::context::current_owner;
-use crate::api::memory::release_after_work;
+use crate::api::{context::current_owner, memory::release_after_work};
 use crate::contexts::{initialised, usable};
 use crate::ffi::{Host, Out, can_write_all, export};
 use crate::result::*;

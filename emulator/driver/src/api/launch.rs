@@ -23,14 +23,12 @@ use crate::contexts::{Context, MEMORY};
 use crate::cuda_constants::{launch as ids, node};
 use crate::diagnose;
 use crate::ffi::{In, export, read_process};
-use crate::graphs::Work;
-use crate::mistakes;
-use crate::queue::JobThread;
 use crate::reports::{self, LaunchResult};
 use crate::result::*;
 use crate::streams::stream_of;
 use crate::types::{Handle, LaunchConfigC};
 use crate::unwritten;
+use crate::{graphs::Work, mistakes, queue::JobThread};
 use crate::{settings, staging};
 
 #[derive(Debug, Clone, Copy)]

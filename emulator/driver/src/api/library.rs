@@ -14,8 +14,7 @@ use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused};
 use crate::mistakes;
 use crate::result::*;
-use crate::sync::lock;
-use crate::types::Handle;
+use crate::{sync::lock, types::Handle};
 
 struct Library {
     image: Image,

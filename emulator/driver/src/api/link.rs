@@ -13,14 +13,12 @@ use simt::memory::Memory;
 
 use crate::api::ready_for;
 use crate::contexts::{MEMORY, initialised, usable};
-use crate::cuda_constants::input;
-use crate::diagnose;
 use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, check_head, compile};
 use crate::result::*;
-use crate::sync::lock;
-use crate::types::Handle;
+use crate::{cuda_constants::input, diagnose};
+use crate::{sync::lock, types::Handle};
 
 struct Link {
     /// Options given at its creation: their buffers receive the errors.

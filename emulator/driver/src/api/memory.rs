@@ -5,15 +5,13 @@ use std::ffi::{c_int, c_uint};
 use crate::allocations::{self, AllocationKind};
 use crate::api::context::{current_owner, owner};
 use crate::api::{graph_memory, pool, query};
-use crate::attributes::limit;
-use crate::capture::permit_unsafe;
 use crate::contexts::{MEMORY, initialised, usable};
 use crate::ffi::{Out, export};
-use crate::mistakes;
-use crate::queue::JobThread;
 use crate::result::*;
 use crate::streams::stream_of;
 use crate::types::{Handle, MemLocation};
+use crate::{attributes::limit, capture::permit_unsafe};
+use crate::{mistakes, queue::JobThread};
 
 export! {
     fn cuMemGetInfo_v2 3020(free: Out<usize>, total: Out<usize>) {

@@ -5,13 +5,10 @@ use std::sync::Arc;
 
 use crate::api::copy_ends::device_range;
 use crate::contexts::{Context, MEMORY};
-use crate::cuda_constants::node;
-use crate::ffi::export;
-use crate::graphs::Work;
 use crate::result::*;
-use crate::staging;
-use crate::streams::stream_of;
 use crate::types::{Handle, MemsetNodeParams};
+use crate::{cuda_constants::node, ffi::export, graphs::Work};
+use crate::{staging, streams::stream_of};
 
 /// Fills `height` rows of `width` values, `pitch` bytes apart.
 pub(crate) struct Fill {

@@ -16,8 +16,7 @@ use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, architecture, registers};
 use crate::mistakes;
 use crate::result::*;
-use crate::settings;
-use crate::types::Handle;
+use crate::{settings, types::Handle};
 
 pub(crate) struct Loaded {
     context_id: u64,

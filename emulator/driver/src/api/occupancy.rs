@@ -7,9 +7,8 @@ use simt::occupancy::{Footprint, SHARED_UNIT, active_clusters, blocks_per_sm};
 
 use crate::api::function::{max_threads, registers};
 use crate::api::launch::{cluster_dimension, clusters};
-use crate::api::library::function_of;
-use crate::api::module::Function;
 use crate::api::ready_for;
+use crate::api::{library::function_of, module::Function};
 use crate::attributes::limit;
 use crate::ffi::{In, Out, export};
 use crate::result::*;

@@ -3,17 +3,15 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
-use crate::api::copy::Write;
-use crate::api::ready_for;
 use crate::contexts::{Context, initialised, usable};
 use crate::cuda_constants::node;
 use crate::ffi::{Out, export, later};
-use crate::graphs::Work;
-use crate::queue::JobThread;
 use crate::result::*;
 use crate::staging;
 use crate::streams::{Event, STREAMS, Stream, WaitEvent, event_of, stream_of};
 use crate::types::{Handle, HostFn, StreamCallback};
+use crate::{api::copy::Write, api::ready_for};
+use crate::{graphs::Work, queue::JobThread};
 
 /// Priorities of streams, best last.
 const PRIORITIES: std::ops::RangeInclusive<c_int> = -5..=0;

@@ -7,19 +7,13 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 
-use crate::api::context::cuCtxDestroy_v2;
-use crate::api::function::max_threads;
-use crate::api::host::cuMemAllocHost_v2;
 use crate::api::launch::{GridSpec, launch_with};
-use crate::api::library::function_of;
-use crate::api::module::Function;
-use crate::attributes::limit;
-use crate::contexts::usable;
-use crate::diagnose;
+use crate::api::{context::cuCtxDestroy_v2, function::max_threads, host::cuMemAllocHost_v2};
+use crate::api::{library::function_of, module::Function};
 use crate::ffi::{In, Out, export};
 use crate::result::*;
-use crate::sync::lock;
-use crate::types::Handle;
+use crate::{attributes::limit, contexts::usable, diagnose};
+use crate::{sync::lock, types::Handle};
 
 /// Limit on arguments, in bytes: that of kernels for CUDA 12.0 and before.
 const MAX_ARGUMENTS: usize = 4096;

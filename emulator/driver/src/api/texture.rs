@@ -6,15 +6,13 @@ use std::sync::Arc;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Textures};
 
 use crate::api::array::{self, Array, texel_format};
-use crate::api::copy_ends::device_range;
-use crate::api::ready_for;
-use crate::attributes::limit;
 use crate::contexts::{MEMORY, initialised, usable};
 use crate::cuda_constants::texture;
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Handle, ResourceDesc, TextureDesc};
+use crate::{api::copy_ends::device_range, api::ready_for, attributes::limit};
 
 #[derive(Debug)]
 enum Source {

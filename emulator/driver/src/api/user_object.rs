@@ -4,14 +4,13 @@ use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use crate::api::ready_for;
-use crate::contexts::initialised;
 use crate::ffi::{Out, export};
 use crate::graphs::{Kept, graph_of};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::sync::lock;
 use crate::types::{Handle, HostFn};
+use crate::{api::ready_for, contexts::initialised};
 
 /// The object itself: destroyed with its last reference.
 struct Object(HostFn, *mut c_void);

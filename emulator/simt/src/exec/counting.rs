@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use crate::program::{DecodedKernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
 
-use crate::exec::launch_job::Counts;
-use crate::exec::memo::Tally;
 use crate::exec::plan::{NO_MEMO, Plan};
+use crate::exec::{launch_job::Counts, memo::Tally};
 
 /// Bytes that the banks of shared memory deliver in one wavefront.
 const WAVEFRONT_BYTES: u64 = 128;

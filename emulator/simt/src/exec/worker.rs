@@ -9,12 +9,11 @@ use crate::check::{Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::program::limits::MISTAKE_COST;
 
-use crate::exec::block::shadow::Shadow;
-use crate::exec::block::unwritten::Fresh;
 use crate::exec::block::{Block, local_stride};
 use crate::exec::fiber::Fiber;
 use crate::exec::launch_job::{Counts, Job};
 use crate::exec::memo::Memo;
+use crate::exec::{block::shadow::Shadow, block::unwritten::Fresh};
 
 pub(crate) struct Worker<'j> {
     pub(crate) job: &'j Job<'j>,

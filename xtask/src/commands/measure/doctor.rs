@@ -13,8 +13,7 @@ use xtask_support::nvrtc::Nvrtc;
 use xtask_support::programs::Programs;
 use xtask_support::{interrupt, nvrtc, output, paths, wheels};
 
-use crate::commands::learn::home;
-use crate::commands::measure::tools;
+use crate::commands::{learn::home, measure::tools};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask doctor --json")]

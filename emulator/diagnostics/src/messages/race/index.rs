@@ -2,10 +2,8 @@
 
 use super::RaceMessage;
 use crate::launch_context::{LaunchContext, Reason};
-use crate::locate::arrays::Target;
-use crate::locate::case::Case;
-use crate::locate::layout::Outside;
 use crate::locate::spot;
+use crate::locate::{arrays::Target, case::Case, layout::Outside};
 use crate::messages::rows::{exchanged, wrong_row};
 use crate::trace::End;
 use crate::words::{capital, code};

@@ -6,9 +6,7 @@ use crate::program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::memo::Home;
 use crate::exec::memory::access_spec::{AccessSpec, Located, addresses, place};
-use crate::exec::memory::per_lane;
-use crate::exec::run_mode::RunMode;
-use crate::exec::worker::Worker;
+use crate::exec::{memory::per_lane, run_mode::RunMode, worker::Worker};
 
 impl<'j> Worker<'j> {
     /// Finds the memory of the `active` lanes (not none).

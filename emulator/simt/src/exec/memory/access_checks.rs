@@ -7,9 +7,7 @@ use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::{Access, RANK_SHIFT, window};
 
-use crate::exec::memo::Memo;
-use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::worker::Worker;
+use crate::exec::{memo::Memo, memory::access_spec::AccessSpec, worker::Worker};
 
 impl Worker<'_> {
     #[inline(never)]

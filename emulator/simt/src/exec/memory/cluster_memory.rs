@@ -8,9 +8,8 @@ use crate::check::RemoteProblem;
 use crate::memory::bits::CellBits;
 use crate::program::{MemSpace, RANK_SHIFT, window};
 
-use crate::exec::block::Block;
-use crate::exec::memo::Memo;
 use crate::exec::worker::{Acting, Worker};
+use crate::exec::{block::Block, memo::Memo};
 
 /// Owner of the memory at an address in the shared memory of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use crate::memory::relaxed;
 use crate::program::{Access, Order};
 
 use crate::exec::memo::{Home, Spread};
-use crate::exec::memory::access_spec::Located;
-use crate::exec::worker::Worker;
+use crate::exec::{memory::access_spec::Located, worker::Worker};
 
 /// Host addresses of the lanes' memory.
 #[derive(Clone, Copy)]

@@ -7,10 +7,8 @@ use crate::lane_mask::LaneMask;
 use crate::program::operands::{Purpose, Role, for_each_operand};
 use crate::program::{Access, MemSpace, window};
 
-use crate::exec::block::local_pointer::LocalPointer;
-use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::memory::per_lane;
 use crate::exec::worker::Worker;
+use crate::exec::{block::local_pointer::LocalPointer, memory::access_spec::AccessSpec, memory::per_lane};
 
 /// Pointers of a block that are remembered.
 const MAX_POINTERS: usize = 1024;

@@ -7,11 +7,9 @@ use crate::lane_mask::LaneMask;
 use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
-use crate::exec::launch_job::Job;
-use crate::exec::memo::Merge;
 use crate::exec::memory::access_spec::{self, AccessSpec};
-use crate::exec::memory::cluster_memory::Holder;
-use crate::exec::worker::Worker;
+use crate::exec::{launch_job::Job, memo::Merge};
+use crate::exec::{memory::cluster_memory::Holder, worker::Worker};
 
 /// Why an access to a block's own memory or to global memory fails, with its space and address.
 pub(crate) type AccessFault = (AccessProblem, MemSpace, u64);

@@ -15,11 +15,9 @@ use crate::memory::relaxed;
 use crate::program::limits::ATOMIC_COST;
 use crate::program::{Atomic, AtomicKind, Order};
 
-use crate::exec::fiber::AfterOp;
-use crate::exec::memo::Home;
 use crate::exec::memory::access_spec::{AccessSpec, Located};
-use crate::exec::run_mode::General;
-use crate::exec::worker::Worker;
+use crate::exec::{fiber::AfterOp, memo::Home};
+use crate::exec::{run_mode::General, worker::Worker};
 
 /// Returns the new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
 /// global memory ("atom" in the PTX manual).

@@ -7,14 +7,12 @@ use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{InstrThread, MistakeDetails, PhaseId, PhaseOfCopy};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
-use crate::program::limits::COPIES;
-use crate::program::tensor::Run;
 use crate::program::{RANK_SHIFT, window};
+use crate::program::{limits::COPIES, tensor::Run};
 
 use crate::exec::block::Block;
 use crate::exec::block::bulk_copies::{BulkCopy, Store};
-use crate::exec::memory::per_lane::find_global;
-use crate::exec::worker::Worker;
+use crate::exec::{memory::per_lane::find_global, worker::Worker};
 
 /// Bytes that the race checks see as one access of a thread.
 const TOUCH: u32 = 128;

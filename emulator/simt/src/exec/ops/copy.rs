@@ -8,8 +8,7 @@ use crate::program::limits::COPIES;
 use crate::program::{MemSpace, OpKind, PendingCopies, window};
 
 use crate::exec::block::async_copies::{Arrival, Copy};
-use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::worker::Worker;
+use crate::exec::{memory::access_spec::AccessSpec, worker::Worker};
 
 /// Arrivals that wait for copies.
 const MAX_ARRIVALS: usize = 1 << 16;

@@ -7,8 +7,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::{MatrixAccess, Mma};
 
 use crate::exec::fiber::{AfterOp, MeetingPlace};
-use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::worker::Worker;
+use crate::exec::{memory::access_spec::AccessSpec, worker::Worker};
 
 /// Returns the row and column of the two elements of a lane's register in an 8x8 matrix.
 pub(crate) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {

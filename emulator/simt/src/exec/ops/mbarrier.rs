@@ -14,9 +14,7 @@ use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, wind
 
 use crate::exec::block::mbarrier_state::{BYTES, MbarrierState};
 use crate::exec::fiber::{AfterOp, FiberState, PhaseWait, phase_has_ended};
-use crate::exec::memory::access_spec::place;
-use crate::exec::memory::cluster_memory::Holder;
-use crate::exec::worker::Worker;
+use crate::exec::{memory::access_spec::place, memory::cluster_memory::Holder, worker::Worker};
 
 /// Arrivals that a barrier can wait for.
 const MAX_ARRIVALS: u32 = (1 << 20) - 1;

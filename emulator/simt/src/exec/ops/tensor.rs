@@ -7,11 +7,9 @@ use crate::memory::relaxed;
 use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
 
-use crate::exec::block::bulk_copies::BulkCopy;
-use crate::exec::memory::access_spec::place;
-use crate::exec::memory::cluster_memory::Holder;
 use crate::exec::memory::per_lane::{AccessFault, find_global};
 use crate::exec::worker::Worker;
+use crate::exec::{block::bulk_copies::BulkCopy, memory::access_spec::place, memory::cluster_memory::Holder};
 
 const MAP_ALIGN: u64 = 64;
 const ROW_ALIGN: i64 = 16;

@@ -6,8 +6,7 @@ mod tests;
 use crate::lane_mask::LaneMask;
 use ptx::ast::Type;
 
-use crate::arithmetic::half::f16_to_f32;
-use crate::arithmetic::lanes::NONE;
+use crate::arithmetic::{half::f16_to_f32, lanes::NONE};
 use crate::check::MistakeDetails;
 use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};

@@ -4,8 +4,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::{Addr, MemSpace, Op, OpKind, window};
 use crate::trace::{Access, Step};
 
-use crate::exec::memory::access_spec;
-use crate::exec::worker::Worker;
+use crate::exec::{memory::access_spec, worker::Worker};
 
 impl Worker<'_> {
     /// Passes the operation that the `active` lanes are about to execute to the observer, if it follows the warp.

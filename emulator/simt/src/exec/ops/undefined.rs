@@ -20,8 +20,7 @@ use crate::program::operands::{AluClasses, Operand, Purpose, Role, for_each_oper
 use crate::program::{Access, Atomic, AtomicKind, MemSpace, Op, OpKind, VoteMode, window};
 
 use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
-use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::memory::per_lane;
+use crate::exec::{memory::access_spec::AccessSpec, memory::per_lane};
 use crate::exec::{runs, worker::Worker};
 pub(in crate::exec) use wgmma::Unwritten;
 

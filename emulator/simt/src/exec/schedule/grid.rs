@@ -24,8 +24,7 @@ use crate::program::{AtomicForm, MemSpace, OpKind};
 use crate::exec::block::{Block, Cluster, block_bytes};
 use crate::exec::launch_job::{Counts, Job};
 use crate::exec::memo::{Memo, Merge, Tally};
-use crate::exec::schedule::scheduler::Visit;
-use crate::exec::worker::Worker;
+use crate::exec::{schedule::scheduler::Visit, worker::Worker};
 
 /// Initial number of times that a waiting block is passed over because nothing has changed for it; it doubles each time
 /// that the block waits on. A loop that gives up by itself after some tries goes on, too.

@@ -10,8 +10,7 @@ use crate::program::{Access, MemSpace, OpKind, Order};
 
 use crate::exec::block::{Warp, watch::Watch};
 use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
-use crate::exec::launch_job::Job;
-use crate::exec::worker::Worker;
+use crate::exec::{launch_job::Job, worker::Worker};
 
 /// Branches for which a warp is followed until its state comes back.
 const MAX_BRANCHES: u64 = 3 << 12;

@@ -1,9 +1,7 @@
 //! Undefined registers of callers, while what they called runs.
 
 use crate::arithmetic::lanes::Src;
-use crate::exec::block::shadow::ShadowIndex;
-use crate::exec::block::unwritten::MAX_CARRIED;
-use crate::exec::worker::Worker;
+use crate::exec::{block::shadow::ShadowIndex, block::unwritten::MAX_CARRIED, worker::Worker};
 use crate::lane_mask::LaneMask;
 use crate::program::{Kept, window};
 

@@ -3,9 +3,7 @@
 use super::NOWHERE;
 use crate::check::{CopiedBy, Use};
 use crate::exec::block::shadow::{Origin, Origins};
-use crate::exec::memory::access_spec::AccessSpec;
-use crate::exec::memory::per_lane;
-use crate::exec::ops::matrix::elements;
+use crate::exec::{memory::access_spec::AccessSpec, memory::per_lane, ops::matrix::elements};
 use crate::exec::{runs, worker::Worker};
 use crate::lane_mask::LaneMask;
 use crate::program::mma::layout::UndefinedLanes;

@@ -1,7 +1,6 @@
 //! Undefined elements in products of a warpgroup: one of A makes a row of sums undefined, one of B a column.
 
-use crate::exec::block::shadow::Origins;
-use crate::exec::worker::Worker;
+use crate::exec::{block::shadow::Origins, worker::Worker};
 use crate::lane_mask::LaneMask;
 use crate::program::mma::products::AccumulatorType;
 use crate::program::mma::warpgroup::{self, WARP_ROWS};

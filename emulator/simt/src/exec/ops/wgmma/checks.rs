@@ -10,9 +10,7 @@ use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 
 use crate::exec::block::bulk_copies::BulkCopy;
 use crate::exec::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
-use crate::exec::fiber::FiberState;
-use crate::exec::ops::undefined::Unwritten;
-use crate::exec::worker::Worker;
+use crate::exec::{fiber::FiberState, ops::undefined::Unwritten, worker::Worker};
 
 /// Offset that stands for an mbarrier, where a wait of a warpgroup orders the reads of its other warps.
 const HANDOVER: u32 = 0xffff_ff00;

@@ -5,8 +5,7 @@ use crate::program::Wgmma;
 use crate::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 
-use crate::exec::block::warpgroups::WarpPart;
-use crate::exec::worker::Worker;
+use crate::exec::{block::warpgroups::WarpPart, worker::Worker};
 
 /// Bytes of all k of a row.
 const ROW: usize = 32;
