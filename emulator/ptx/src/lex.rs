@@ -6,8 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::error::ParseError;
-use crate::span::Span;
+use crate::{error::ParseError, span::Span};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenKind {

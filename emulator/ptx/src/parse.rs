@@ -9,10 +9,9 @@ mod module;
 mod operand;
 mod variable;
 
-use crate::ast::Module;
-use crate::error::ParseError;
 use crate::lex::{Lexer, Token, TokenKind};
 use crate::span::Span;
+use crate::{ast::Module, error::ParseError};
 
 /// Longest input, in bytes. A tree takes up to a hundred times the memory of its text.
 const MAX_BYTES: usize = 64 << 20;

@@ -16,10 +16,9 @@ use object::endian::LittleEndian;
 use object::read::SectionIndex;
 use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, SymbolTable};
 
-use crate::architecture::Architecture;
-use crate::decode::decode;
 use crate::error::{ReadError, ReadErrorKind, damaged};
 use crate::module::{CubinKernel, Function, Module, Relocation, Segment, Target, Variable};
+use crate::{architecture::Architecture, decode::decode};
 
 const ENDIAN: LittleEndian = LittleEndian;
 const EM_CUDA: u16 = 190;

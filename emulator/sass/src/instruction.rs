@@ -2,8 +2,7 @@
 
 use crate::architecture::Architecture;
 use crate::operation::{Modifier, Operation};
-use crate::special::SpecialRegister;
-use crate::table::Row;
+use crate::{special::SpecialRegister, table::Row};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Instruction {

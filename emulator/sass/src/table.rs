@@ -33,8 +33,7 @@ pub(crate) use bits::field;
 pub(crate) use pattern::{Form, ImmediateFormat, Operands, Slot, Token};
 pub(crate) use refused::name as refused;
 
-use crate::architecture::Architecture;
-use crate::operation::Operation;
+use crate::{architecture::Architecture, operation::Operation};
 
 /// A form of an instruction, or a group of forms that differ in modifiers or in the kinds of their operands.
 #[derive(Clone, PartialEq)]

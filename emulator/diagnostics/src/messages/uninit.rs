@@ -395,6 +395,8 @@ pub(crate) fn under_way(
         .on_gpu("the old value or the new one is read, depending on timing.")
 }
 
+/// Elements of the largest array of which missing rows and columns are looked for.
+const MAX_LISTED: u64 = 1 << 18;
 /// Elements that are named where no others are missing.
 const MAX_MISSING: u64 = 4;
 
@@ -433,6 +435,7 @@ fn written_note(target: &Target, written: &[(u64, u64)], when: &str) -> String {
     }
     if let [rows, columns] = element.dims[..]
         && (spans.len() > 4 || 2 * done > n)
+        && rows.checked_mul(columns) == Some(n.min(MAX_LISTED))
     {
         let mut is_written = vec![false; n as usize];
         spans.iter().for_each(|(from, to)| is_written[*from as usize..*to as usize].fill(true));

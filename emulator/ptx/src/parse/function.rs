@@ -2,8 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{Guard, InlinedAt, Instruction, Linkage, Loc, Statement};
-use crate::lex::TokenKind;
-use crate::span::Span;
+use crate::{lex::TokenKind, span::Span};
 
 impl Parser<'_> {
     /// Reads `{ … }`, and appends to `statements`.

@@ -2,8 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{Immediate, Initializer, Linkage, PtrAttribute, RegDecl, Space, Type, Variable};
-use crate::lex::TokenKind;
-use crate::span::Span;
+use crate::{lex::TokenKind, span::Span};
 
 /// Directives before the name: `.global .align 4 .v2 .f32`, of which only the space is required.
 struct VariableHead {

@@ -1,7 +1,6 @@
 use super::rows;
-use crate::architecture::Architecture;
-use crate::decode::decode;
 use crate::operation::{Modifier, Operation};
+use crate::{architecture::Architecture, decode::decode};
 
 #[test]
 fn every_row_is_found_by_its_own_bits() {
