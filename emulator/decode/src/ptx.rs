@@ -41,9 +41,8 @@ use ptx::Span;
 use ptx::ast::{Function, Immediate, Instruction, Operand, Statement};
 
 use crate::error::{DecodeError, Result, invalid, unsupported};
-use crate::hash::QuickMap;
-use crate::passes::constants::Constants;
 use crate::virtual_op::{Reg, Registers, TRUE, VirtualOp};
+use crate::{hash::QuickMap, passes::constants::Constants};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, CpuLevel};
 use call_graph::Reach;

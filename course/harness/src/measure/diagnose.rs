@@ -361,7 +361,7 @@ impl WrongResult<'_> {
                     "no thread writes the others, as where what neighbouring threads write lies too close together"
                 }
                 None => {
-                    "the others were never written: no thread takes them, or the index lacks what is added for them"
+                    "the others were never written: no thread takes them, or an index or the length of a row is wrong"
                 }
             };
             Some(Cause::new(Subject::Stores, format!("{text}: {lacks}")))
@@ -421,7 +421,10 @@ impl WrongResult<'_> {
             // In the whole tile, or in the parts of it that warps have.
             let parts = [1, 2, 4].into_iter().filter(|n| all.is_multiple_of(2 * n)).map(|n| all / n);
             let holds = |part: usize, to: &dyn Fn(usize) -> usize| moved(&|at| at - at % part + to(at % part));
-            if let Some(text) = { parts }.find_map(|part| permuted(line, [all, part], &|to| holds(part, to))) {
+            // Of two that are exchanged, both are wrong.
+            let both =
+                |bit: usize| [0, bit].iter().all(|side| written.iter().any(|place| (place[axis] % all) & bit == *side));
+            if let Some(text) = { parts }.find_map(|part| permuted(line, [all, part], &both, &|to| holds(part, to))) {
                 return Some(Cause::new(Subject::SumsAndStores, text));
             }
             let after = |by: usize| moved(&|at| at + by).then_some((by, "after"));
@@ -548,15 +551,18 @@ impl WrongResult<'_> {
 }
 
 /// Returns how rows or columns of a tile are permuted, each `line` in one of the places of a part of the tile: `holds`
-/// tests where the values in a place come from.
-fn permuted(line: &str, [tile, all]: [usize; 2], holds: Holds<'_>) -> Option<String> {
+/// tests where the values in a place come from, `both` whether places with and without a bit are wrong.
+fn permuted(line: &str, [tile, all]: [usize; 2], both: &dyn Fn(usize) -> bool, holds: Holds<'_>) -> Option<String> {
     let steps = || [1].into_iter().chain(STEPS).filter(|step| 2 * step <= all && all.is_multiple_of(2 * step));
-    if let Some(step) = steps().find(|step| holds(&|at| at ^ step)) {
+    if let Some(step) = steps().find(|step| holds(&|at| at ^ step) && both(*step)) {
         return Some(format!(
             "the {line}s are exchanged {step} by {step}: each holds what belongs {step} before or after it"
         ));
     }
-    if let Some(bits) = (1..all).filter(|_| all.is_power_of_two()).find(|bits| holds(&|at| at ^ bits)) {
+    if let Some(bits) = (1..all)
+        .filter(|_| all.is_power_of_two())
+        .find(|bits| holds(&|at| at ^ bits) && both(bits & bits.wrapping_neg()))
+    {
         return Some(format!(
             "the {line}s are exchanged in pairs: {line} c of a tile holds what belongs in c ^ {bits}"
         ));

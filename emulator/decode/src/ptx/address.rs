@@ -4,8 +4,7 @@ use ptx::ast::{Instruction, Operand};
 
 use super::Lower;
 use super::operand::generic_value;
-use crate::error::Result;
-use crate::ptx::scope::Binding;
+use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::{Addr, MemSpace, OpKind};

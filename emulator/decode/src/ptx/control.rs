@@ -3,8 +3,7 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::Lower;
-use crate::error::Result;
-use crate::virtual_op::TRUE;
+use crate::{error::Result, virtual_op::TRUE};
 use arithmetic::lanes::Class;
 use program::limits::KERNEL_OPS;
 use program::{OpKind, Reconverge};

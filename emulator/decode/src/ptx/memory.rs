@@ -5,8 +5,7 @@ use ptx::ast::{Instruction, Operand, Type};
 use super::address::space_of;
 use super::operand::Elements;
 use super::{Lower, class_of};
-use crate::error::Result;
-use crate::ptx::scope::Binding;
+use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::lanes::{Class, NONE};
 use program::{Access, Addr, MemSpace, OpKind, Order};
 

@@ -4,8 +4,7 @@ use ptx::ast::{Instruction, Operand, Type};
 
 use super::operand::Elements;
 use super::{Lower, Reg, class_of, mov_of, special_registers};
-use crate::error::Result;
-use crate::ptx::scope::Binding;
+use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;

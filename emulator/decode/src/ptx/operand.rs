@@ -3,10 +3,8 @@
 use ptx::ast::{Operand, Type};
 
 use super::{Lower, special_registers};
-use crate::error::Result;
-use crate::passes::constants;
-use crate::ptx::scope::Binding;
 use crate::virtual_op::{FALSE, Reg, TRUE};
+use crate::{error::Result, passes::constants, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::window;

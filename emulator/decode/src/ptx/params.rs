@@ -5,10 +5,9 @@ use std::collections::{HashMap, HashSet};
 use ptx::ast::{Function, Operand, Space, Type, Variable};
 
 use super::Lower;
-use crate::error::Result;
-use crate::ptx::scope::Binding;
 use crate::ptx::walk::{for_each_instruction, for_each_variable};
 use crate::virtual_op::{Reg, class_and_bits};
+use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 

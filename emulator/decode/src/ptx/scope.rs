@@ -3,9 +3,8 @@
 use ptx::Span;
 use ptx::ast::{RegDecl, Type, Variable};
 
-use crate::error::Result;
-use crate::hash::QuickMap;
 use crate::virtual_op::{Reg, Registers, class_and_bits};
+use crate::{error::Result, hash::QuickMap};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Binding {

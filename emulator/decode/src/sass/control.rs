@@ -7,8 +7,7 @@ use sass::operation::{Modifier, Operation};
 use super::emit::PendingResult;
 use super::operand::LineId;
 use super::{Lower, convergence};
-use crate::error::Result;
-use crate::virtual_op::TRUE;
+use crate::{error::Result, virtual_op::TRUE};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::{

@@ -5,8 +5,7 @@ use sass::operation::Modifier;
 
 use super::Lower;
 use super::emit::PendingResult;
-use crate::error::Result;
-use crate::virtual_op::AluFunction;
+use crate::{error::Result, virtual_op::AluFunction};
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, SassStep};
 

@@ -5,8 +5,7 @@ use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, U
 
 use super::emit::PendingResult;
 use super::{FALSE, Lower, TRUE};
-use crate::error::Result;
-use crate::virtual_op::AluFunction;
+use crate::{error::Result, virtual_op::AluFunction};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Special, window};

@@ -73,7 +73,9 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     let is_odd = |elements: u64| !(elements * each).is_multiple_of(size);
     let (a_row, so, row) = match row_length(&case, target) {
         Some(row) => ("a row", "so ", Some(row)),
-        None => ("if a row", "", only_row_length(&case, element.index, is_odd)),
+        // A helper, whose parameters have no known values.
+        None if launch.frames(case.instr).len() > 1 => ("if a row", "", only_row_length(&case, element.index, is_odd)),
+        None => ("a row", "", None),
     };
     if let Some((label, length)) = row.filter(|(_, length)| is_odd(*length)) {
         let row_bytes = length * each;

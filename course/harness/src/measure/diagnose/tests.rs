@@ -210,7 +210,8 @@ fn elements_of_other_places() {
         assert!(why.contains(text), "{why}, not {text}");
     }
     type From = fn(usize) -> usize;
-    let columns: [(From, &str); 6] = [
+    let columns: [(From, &str); 7] = [
+        (|col| col - col / 4 % 2 * 4, "each wrong column holds the values of the column 4 before it"),
         (
             |col| col / 16 * 16 + (col / 2 % 4 * 2 + col / 8 % 2) * 2 + col % 2,
             "in every 16 columns, 2 columns together, place c of 8 holds what belongs in place c % 4 * 2 + c / 4",

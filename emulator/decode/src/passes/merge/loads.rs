@@ -11,8 +11,7 @@ use std::collections::HashMap;
 
 use super::{Effect, GroupKey, Groups, Member, largest_window, window};
 use crate::passes::cfg::{Cfg, Dominators};
-use crate::passes::distances::Distances;
-use crate::virtual_op::TRUE;
+use crate::{passes::distances::Distances, virtual_op::TRUE};
 
 /// Version of shared memory: 0 on entry, an op's position + 1 after it, or a block with the top bit where some meet.
 type MemoryVersion = u32;

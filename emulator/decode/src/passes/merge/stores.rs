@@ -7,8 +7,7 @@
 //! A vector followed by single elements is not merged. Guarded stores stay apart.
 
 use super::{Effect, GroupKey, Groups, Member, window};
-use crate::passes::distances::Distances;
-use crate::virtual_op::TRUE;
+use crate::{passes::distances::Distances, virtual_op::TRUE};
 
 struct OpenGroup {
     key: GroupKey,

@@ -1,6 +1,5 @@
 use super::*;
-use crate::passes::cfg::Cfg;
-use crate::virtual_op::for_each_register;
+use crate::{passes::cfg::Cfg, virtual_op::for_each_register};
 use arithmetic::lanes::Class::{Bits32, Bits64, Pred};
 use arithmetic::lanes::{AluArgs, Lanes, NONE};
 use program::operands::{AluClasses, Role};

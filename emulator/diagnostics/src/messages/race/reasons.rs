@@ -5,10 +5,11 @@ use std::ops::RangeInclusive;
 use super::RaceMessage;
 use super::advice::READ_FIRST;
 use super::index::same_elements;
-use crate::launch_context::{Draft, LaunchContext, Reason};
+use crate::launch_context::{Around, Draft, LaunchContext, Reason};
 use crate::locate::spot::{self, Spot};
 use crate::messages::bounds::one_round_less;
 use crate::messages::choose;
+use crate::source::text::bracketed;
 use crate::trace::End;
 use crate::words::code;
 use simt::check::{AccessKind, MissingOrder, RaceParty};
@@ -152,8 +153,8 @@ impl RaceMessage<'_> {
         self.reasons_within_block(draft)
     }
 
-    /// Returns whether the subscripts of the write are those of the read, and lead different threads to one element:
-    /// `if (best[bin[i]] < v) best[bin[i]] = v;`.
+    /// Returns whether threads read an element and then write it, all the same one: the subscripts are equal, and no
+    /// condition of positions chooses the thread that writes. `if (best[bin[i]] < v) best[bin[i]] = v;`.
     fn replaces_what_it_read(&self) -> bool {
         let Self { launch, first, second, ref array, .. } = *self;
         let Some(ends) = launch.trace().ends(first.instr) else { return false };
@@ -164,7 +165,15 @@ impl RaceMessage<'_> {
             _ => None,
         };
         let written = element(first.instr, AccessKind::Write);
+        let is_known = |one: &Around<'_>, part: &str| launch.evaluate_in(one.file, part, first.thread_id()).is_some();
+        let chooses = |one: &Around<'_>| {
+            let condition = one.enclosure.header.strip_prefix("if").map(str::trim).and_then(bracketed);
+            let sides = condition.and_then(|text| text.split_once("=="));
+            sides.is_some_and(|(left, right)| is_known(one, left) && is_known(one, right))
+        };
         is_common
+            && second.instr < first.instr
+            && !launch.around(first.instr).iter().any(chooses)
             && first.kind == AccessKind::Write
             && written.is_some()
             && written == element(second.instr, second.kind)
