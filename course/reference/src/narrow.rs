@@ -1,4 +1,4 @@
-//! What the numbers of fewer bits than FP32 have in common.
+//! Parts that numbers of fewer bits than FP32 have in common: [`crate::Bf16`] and [`crate::E4m3`].
 
 /// Defines a number that is kept as bits, any of which are a number or a NaN.
 macro_rules! narrow {

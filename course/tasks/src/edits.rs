@@ -67,7 +67,7 @@ const SPACE: Costs = [12, 12, 2, 12, 15];
 const VOLATILE: Costs = [90, 90, 90, 90, 4];
 const BARRIER: Costs = [24, 30, 13, 4, 40];
 const CONDITION: Costs = [26, 30, 20, 8, 40];
-/// Condition of a store, added.
+/// Condition of a store that is added.
 const GUARD: Costs = [60, 6, 60, 40, 60];
 /// Order of statements.
 const ORDER: Costs = [8, 60, 30, 20, 90];
@@ -202,6 +202,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     let suspicion = clues.suspicion(&code);
     let mut search = Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: Vec::new() };
     search.exchanges();
+    search.places();
     search.siblings();
     search.axes();
     search.sums();
@@ -344,16 +345,6 @@ impl<'s> Search<'s> {
                 }
                 let is_last = if is_head { text == "<=" } else { is_of_size && matches!(text, "<=" | ">") };
                 self.put(if is_last { LAST } else { OPERATOR }, extra, at..at + 1, other);
-            }
-            // The old C is read only where its factor is not 0: it may hold what is no number.
-            let old = match self.code.at(at + 2) {
-                "[" if self.code.at(at + 1) == "C" => self.code.subscripts(at + 2).end,
-                "(" if self.code.at(at + 3) == "C" => self.code.operand(at + 2).end,
-                _ => at,
-            };
-            if text == "*" && old > at && self.code.tokens[at - 1].is_name() {
-                let (factor, product) = (self.code.at(at - 1), self.code.words(at - 1..old));
-                self.put(PARALLEL, 0, at - 1..old, format!("({factor} == 0 ? 0 : {product})"));
             }
             match text {
                 "=" if self.code.is_sum(at) => self.put(PARALLEL, 2, at..at + 1, "+="),

@@ -8,7 +8,7 @@ fn kernels_are_those_of_the_catalogue() {
 #[test]
 fn sums_of_c_are_those_on_record() {
     let sums = harness::sums::agree("v12", &kernels());
-    // Whatever the tile, and whoever copies: where k are added in order, C is the same.
+    // Kernels with all tiles and all ways to copy give the same C, where they add up in the order of k.
     let others = ["split", "six", "tf32", "fp8"];
     let in_order = |kernel: &str| !others.iter().any(|word| kernel.contains(word));
     for sum in sums.iter().filter(|sum| in_order(&sum.kernel)) {

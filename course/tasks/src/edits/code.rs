@@ -209,10 +209,8 @@ impl<'s> Code<'s> {
     /// Returns whether a name is a dimension of an array that is used in the loop whose header has a token.
     pub(super) fn is_dimension_in_loop(&self, name: &str, head: usize) -> bool {
         let end = (head..self.tokens.len()).find(|end| self.at(*end) == "}").unwrap_or(head);
-        let lines: Vec<usize> = (head..end).filter_map(|at| Some(self.tokens[self.declaration(at)?].line)).collect();
-        let is_its =
-            |at: &usize| self.at(*at) == name && lines.contains(&self.tokens[*at].line) && self.is_dimension(*at);
-        (0..self.tokens.len()).any(|at| is_its(&at))
+        let declared = (head..end).filter_map(|at| self.declaration(at));
+        declared.flat_map(|at| self.subscripts(at + 1)).any(|dimension| self.at(dimension) == name)
     }
 
     /// Returns the `for` or `while` whose body a brace opens.

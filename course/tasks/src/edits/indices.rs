@@ -7,7 +7,7 @@ use super::code::{Holder, Sum, is_constant, is_word};
 use super::{AXES, Changes, EXCHANGE, INDEX, OPERATOR, PARALLEL, PASS, REMOVAL, SIBLING, Search, TERM, distance};
 
 impl<'s> Search<'s> {
-    /// Exchanges neighbours: arguments of a call, subscripts, those of one array in several lines, too.
+    /// Exchanges neighbours: arguments of a call, subscripts, those of one array in several lines, and of two factors.
     pub(super) fn exchanges(&mut self) {
         let mut arrays: BTreeMap<&str, Changes> = BTreeMap::new();
         for open in 0..self.code.tokens.len() {
@@ -34,22 +34,6 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        // The place in a row by the function that another use of the array takes it from.
-        let code = &self.code;
-        let mut rows: Vec<(&str, &str, Range<usize>)> = Vec::new();
-        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[" && !code.is_dimension(open + 1)) {
-            let close = code.partner(open).unwrap_or(open);
-            if let Some(end) = code.partner(close + 1).filter(|_| code.at(close + 1) == "[") {
-                rows.push((code.at(open - 1), code.words(open + 1..close), close + 2..end));
-            }
-        }
-        let placed = |(name, row, col): &(&str, &str, Range<usize>)| {
-            let mut of_array = rows.iter().filter(|(other, ..)| other == name).map(|(.., col)| col.start);
-            let call = of_array.find(|at| code.is_call(at + 1)).filter(|_| !code.is_call(col.start + 1))?;
-            Some((col.clone(), format!("{}({row}, {})", code.at(call), code.words(col.clone()))))
-        };
-        let placed: Vec<(Range<usize>, String)> = rows.iter().filter_map(placed).collect();
-        placed.into_iter().for_each(|(col, call)| self.put(INDEX, 0, col, call));
         for sign in (1..self.code.tokens.len()).filter(|at| self.code.at(*at) == "*").collect::<Vec<_>>() {
             let (left, right) = (self.code.subscripts_before(sign), self.code.subscripts(sign + 2));
             if !left.is_empty() && !right.is_empty() {
@@ -65,6 +49,25 @@ impl<'s> Search<'s> {
                 changes.chunk_by(close).filter(|chain| chain.len() > 2).map(<[_]>::to_vec).collect();
             chains.into_iter().for_each(|changes| self.add(EXCHANGE, 1, changes));
         }
+    }
+
+    /// Takes a place in a row from the function that another use of the array takes it from: `[r][swizzled(r, c)]`.
+    pub(super) fn places(&mut self) {
+        let code = &self.code;
+        let mut rows: Vec<(&str, &str, Range<usize>)> = Vec::new();
+        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[" && !code.is_dimension(open + 1)) {
+            let close = code.partner(open).unwrap_or(open);
+            if let Some(end) = code.partner(close + 1).filter(|_| code.at(close + 1) == "[") {
+                rows.push((code.at(open - 1), code.words(open + 1..close), close + 2..end));
+            }
+        }
+        let placed = |(name, row, col): &(&str, &str, Range<usize>)| {
+            let mut of_array = rows.iter().filter(|(other, ..)| other == name).map(|(.., col)| col.start);
+            let call = of_array.find(|at| code.is_call(at + 1)).filter(|_| !code.is_call(col.start + 1))?;
+            Some((col.clone(), format!("{}({row}, {})", code.at(call), code.words(col.clone()))))
+        };
+        let placed: Vec<(Range<usize>, String)> = rows.iter().filter_map(placed).collect();
+        placed.into_iter().for_each(|(col, call)| self.put(INDEX, 0, col, call));
     }
 
     /// Puts another name of the same family in place of one: N for M, `block_col` for `block_row`, `.y` for `.x`.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::code::is_word;
-use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, ORDER, Search};
+use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, ORDER, PARALLEL, Search};
 
 impl Search<'_> {
     /// Adds, removes and moves barriers.
@@ -52,7 +52,8 @@ impl Search<'_> {
         }
     }
 
-    /// Stores to an array only where the first subscript is below its dimension.
+    /// Adds conditions: of a store, that the first subscript is below the dimension; of a read of the old C, which may
+    /// hold what is no number, that its factor is not 0.
     pub(super) fn guards(&mut self) {
         let code = &self.code;
         let mut added: Vec<Changes> = Vec::new();
@@ -68,6 +69,16 @@ impl Search<'_> {
             }
         }
         added.into_iter().for_each(|changes| self.add(GUARD, 0, changes));
+        let is_scaling = |sign: &usize| self.code.at(*sign) == "*" && self.code.tokens[sign - 1].is_name();
+        for sign in (1..self.code.tokens.len()).filter(is_scaling).collect::<Vec<_>>() {
+            let old = match self.code.at(sign + 2) {
+                "[" if self.code.at(sign + 1) == "C" => self.code.subscripts(sign + 2).end,
+                "(" if self.code.at(sign + 3) == "C" => self.code.operand(sign + 2).end,
+                _ => continue,
+            };
+            let (factor, product) = (self.code.at(sign - 1), self.code.words(sign - 1..old));
+            self.put(PARALLEL, 0, sign - 1..old, format!("({factor} == 0 ? 0 : {product})"));
+        }
     }
 
     /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.

@@ -82,7 +82,7 @@ pub enum KnownOfLoop {
     OthersWait {
         /// Blocks that have ended.
         ended: u64,
-        /// What it waits for, where that is one element.
+        /// Element that it waits for, where that is only one.
         polled: Option<PolledElement>,
     },
     /// It never ends: the registers that its conditions depend on repeat.
