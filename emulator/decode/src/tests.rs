@@ -38,86 +38,21 @@ fn refused(lines: &str, message: &str) {
     }
 }
 
-/// The lines are refused with this message, at the start of the first.
-#[track_caller]
-fn invalid(lines: &str, message: &str) {
-    refused(lines, &format!("line 17, column 1: {message}"));
-}
-
-/// This part of the first line is refused.
-#[track_caller]
-fn unsupported(lines: &str, part: &str) {
-    refused(lines, &format!("line 17: {part} is not supported"));
+/// Returns PTX with what is said of it.
+fn rows(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().map(|row| row.split_once(" => ").expect("an arrow"))
 }
 
 #[test]
-fn unsupported_features_are_named() {
-    unsupported("call (%rd1), malloc, (%rd2);", "`malloc` inside a kernel");
-    unsupported("call cudaSomething;", "`cudaSomething` of the device runtime");
-    invalid("call (%r1), %rd1, (%r2);", "a call through `%rd1` needs a `.callprototype`");
-    invalid("call (%r1), %rd1, (%r2), nowhere;", "there is no prototype `nowhere`");
-    invalid("call (%r1), %r3, (%r2), nowhere;", "`%r3` is not a 64-bit register: nothing can be called through it");
-    invalid("mov.u32 %r1, twice;", "the address of `twice` takes a 64-bit register");
-    invalid("mov.u64 %rd1, foreign;", "nothing defines the external function `foreign`, whose address is taken");
-    unsupported("mov.u64 %rd1, k;", "the address of kernel `k`");
-    invalid("ld.global.u32 %r1, [elsewhere];", "nothing defines the external variable `elsewhere`");
-    for number in ["23", "16", "28", "264", "-24"] {
-        invalid(
-            &format!("setmaxnreg.inc.sync.aligned.u32 {number};"),
-            "the number of registers of `setmaxnreg` is a multiple of 8 from 24 to 256",
-        );
-    }
-    invalid("call foreign;", "nothing defines the external function `foreign`");
-    unsupported("mov.u32 %r1, %envreg0;", "the special register `%envreg0`");
-}
-
-/// Instructions that the table refuses are never decoded, not even as `Nop`.
-#[test]
-fn refused_instructions_carry_the_reason() {
-    unsupported("griddepcontrol.wait;", "`griddepcontrol.wait` (programmatic dependent launch is not emulated yet)");
-    unsupported("redux.sync.min.f32 %f1, %f2, -1;", "`redux.sync.min.f32` (float reductions are not emulated yet)");
-    unsupported(
-        "atom.global.v2.f32.add {%f1, %f2}, [%rd1], {%f3, %f4};",
-        "`atom.global.v2.f32.add` (vector atomics are not emulated yet)",
-    );
+fn what_is_refused_is_named_with_its_line() {
+    rows(include_str!("refused.txt")).for_each(|(lines, message)| refused(lines, message));
+    // Instructions that the table refuses are never decoded, not even as `Nop`.
     refused(
         "createpolicy.fractional.L2::evict_last.b64 %rd2, 1.0;\ntcgen05.fence::before_thread_sync;",
         "line 17: `createpolicy.fractional.L2::evict_last.b64` (cache policies are not emulated yet) is not supported\n\
          line 18: `tcgen05.fence::before_thread_sync` (tensor-core instructions are not emulated yet) is not \
          supported",
     );
-}
-
-#[test]
-fn nonsense_is_explained() {
-    invalid("bar.sync 16;", "there is no barrier 16: a block has the barriers 0 to 15");
-    invalid("barrier.sync -1, 64;", "there is no barrier -1: a block has the barriers 0 to 15");
-    invalid(
-        "bar.red.popc.u32 %r1, 1, 17, %p1;",
-        "a barrier of 17 threads: it counts whole warps, so the number must be a multiple of 32",
-    );
-    invalid("bar.arrive 1, 0;", "`bar.arrive` needs the number of threads, and 0 stands for none");
-    invalid("add.s32 %r1, %r2, %r9;", "`%r9` is not declared");
-    invalid("add.s32 %r1, %r2;", "`add.s32` takes 3 operands (d, a, b), found 2");
-    invalid("add.s32 %r1, %r2, %rd1;", "`%rd1` is a 64-bit register, and a register of up to 32 bits is needed here");
-    invalid(
-        "add.s64 %r1, %rd2, %rd1;",
-        "the result goes to a register of up to 32 bits, and a 64-bit register is needed",
-    );
-    invalid("bra nowhere;", "there is no label `nowhere`");
-    invalid("@%r1 bra nowhere;", "`%r1` is not a predicate");
-    invalid("add.f32 %f1, %f2, 1;", "an integer where a floating-point number belongs (write 0.0)");
-    invalid("ld.global.v4.f32 {%f1, %f2}, [%rd1];", "2 registers for 4 elements");
-    invalid("ld.global.u64 %r1, [%rd1];", "a register of up to 32 bits for an element of 8 bytes");
-    invalid("ld.global.u32 %r1, [first];", "`first` is not in the state space that the instruction names");
-    invalid(
-        "st.const.u32 [limit], %r1;",
-        "unknown instruction `st.const.u32`; a kernel cannot store to constant memory",
-    );
-    invalid("st.u32 [limit], %r1;", "a store to constant memory");
-    refused("x: x: add.s32 %r1, %r1, %r1;", "line 17, column 4: label `x` is there twice");
-    invalid("call (%r1), twice, (%r1, %r2);", "`twice` takes 1 arguments and gives 1 results");
-    invalid("call nobody;", "there is no function `nobody`");
 }
 
 #[test]
@@ -233,27 +168,7 @@ fn order_among_atomics() {
 fn order_of_atomics_on_different_words() {
     const LOADED: &str = "mov.u32 %r1, %tid.x; ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [pack];
         cvta.to.global.u64 %rd3, %rd1; mul.wide.u32 %rd4, %r1, 8; add.s64 %rd5, %rd3, %rd4;";
-    for (lines, expected) in [
-        ("red.global.add.u32 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "none"),
-        ("red.global.add.u64 [%rd1], 1; red.global.min.u32 [%rd1+4], 1;", "all"),
-        ("red.global.add.u32 [%rd3+8], 1; red.global.min.u32 [%rd1+4], 1;", "none"),
-        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd5+4], 1;", "all"),
-        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1;", "if 0=8"),
-        ("red.global.add.u32 [%rd5], 1; red.global.min.u32 [table], 1;", "if 0=variable"),
-        ("red.global.add.u32 [table], 1; red.global.min.u32 [table+4], 1;", "none"),
-        ("red.global.add.u32 [table], 1; red.global.min.u32 [table], 1;", "all"),
-        ("ld.global.u64 %rd6, [%rd2]; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;", "all"),
-        (
-            "sub.s64 %rd6, %rd2, %rd1; add.s64 %rd6, %rd6, %rd1; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd2], 1;",
-            "all",
-        ),
-        ("mad.wide.u32 %rd6, %r1, 4, %rd2; red.global.add.u32 [%rd6], 1; red.global.min.u32 [%rd5], 1;", "if 8=0"),
-        ("L: add.s64 %rd5, %rd5, 4; red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1; bra L;", "if 0=8"),
-        (
-            "mov.u64 %rd5, %rd2; L: red.global.add.u32 [%rd5], 1; red.global.min.u32 [%rd2], 1; mov.u64 %rd5, %rd1; bra L;",
-            "all",
-        ),
-    ] {
+    for (lines, expected) in rows(include_str!("orders.txt")) {
         check_order(&format!("{LOADED} {lines}"), expected);
     }
 }

@@ -1,26 +1,20 @@
 //! Errors in chapters: the book is not built, and a message names the correction.
 
+use std::collections::BTreeMap;
+
 use crate::books::{RECORD, Small};
+
+/// Returns texts and the problems that a chapter with each of them has.
+fn errors(of: &str) -> BTreeMap<String, String> {
+    let errors = toml::from_str(include_str!("data/errors.toml"));
+    let mut errors: BTreeMap<String, BTreeMap<String, String>> = errors.expect("TOML");
+    errors.remove(of).expect("a table of the file")
+}
 
 #[test]
 fn listings_that_cannot_be_shown() {
     let twice = "// ANCHOR: a\nx\n// ANCHOR_END: a\n// ANCHOR: a\ny\n// ANCHOR_END: a\n";
-    for (what, why) in [
-        ("../../kernels/gone.cu:map", "there is no file kernels/gone.cu"),
-        ("../../kernels/add.cu:gone", "kernels/add.cu has no anchor `gone`; it has kernel, map, nothing, open"),
-        (
-            "../../kernels/add.cu:nothing",
-            "the anchor `nothing` of kernels/add.cu is empty; put it around the lines to show",
-        ),
-        ("../../kernels/add.cu:open", "kernels/add.cu never ends the anchor `open`; add a line `// ANCHOR_END: open`"),
-        ("empty.txt", "book/src/empty.txt is empty"),
-        ("two.cu:a", "book/src/two.cu has the anchor `a` twice; rename one of them"),
-        (
-            "../../kernels/add.cu:3:5",
-            "`../../kernels/add.cu:3:5` selects lines by number, which change; name an anchor of the file instead",
-        ),
-        ("fenced.md", "fenced.md has a line that begins with ```; it would end the listing"),
-    ] {
+    for (what, why) in errors("listings") {
         let small = Small::new(&format!("```cpp\n{{{{#include {what}}}}}\n```"))
             .with("book/src/empty.txt", "\n\n")
             .with("book/src/two.cu", twice)
@@ -31,70 +25,15 @@ fn listings_that_cannot_be_shown() {
 
 #[test]
 fn directives_that_cannot_be_filled_in() {
-    for (chapter, why) in [
-        (
-            "{{#include ../../kernels/add.cu:map}}",
-            "the listing of ../../kernels/add.cu stands outside of a fence; put ```cpp and ``` around it",
-        ),
-        (
-            "{{#inlcude a.md}}",
-            "there is no directive `inlcude`; there are include, diff, output, figure, recorded, duels, others, process, ceilings, n, counters, sums, step, steps, task, judged, finished, transfers, mistakes, predict, sheets, answers, lesson, plan",
-        ),
-        ("{{#n sgemm 4096", "`{{#` has no `}}` on its line"),
-        ("See {{#output a}}.", "`{{#output}}` must stand on a line of its own"),
-        (
-            "{{#figure ladder \"The ladder.\"}}",
-            "there is no file book/src/generated/ladder.svg; pictures are drawn by: cargo xtask book --refresh",
-        ),
-        ("{{#figure ladder \"\"}}", "`{{#figure}}` wants a name and a text alternative in quotes"),
-        (
-            "{{#output v05-bench}}",
-            "there is no file book/src/generated/v05-bench.txt; list its command in book/outputs.toml, then: cargo xtask book --refresh v05-bench",
-        ),
-        ("{{#diff v04 v99}}", "there is no step `v99`; the steps are v00 … v12 (see: cargo xtask list)"),
-        (
-            "{{#diff kernels/add.cu kernels/add.cu map}}",
-            "`map` is the same in kernels/add.cu and kernels/add.cu: there is nothing to show",
-        ),
-        (
-            "It runs at {{#n sgemm_v04_float4 1024 tflops}}.",
-            "no record of a GPU is in book/data; make one with: cargo xtask bench all --save",
-        ),
-        (
-            "{{#recorded v04}}",
-            "nothing was recorded for `{{#recorded v04}}`; measure it with: cargo xtask bench v04 --save",
-        ),
-        ("{{#duels v05}}", "no duel of v05 is on record; measure it with: cargo xtask bench v05 --duel --save"),
-        ("{{#sums v04}}", "no checksums of v04 are on record; on a GPU, `cargo xtask sums v04 --save` computes them"),
-        (
-            "{{#ceilings fma}}",
-            "no ceilings of card are on record; `cargo run --release -p v12 --example ceilings` measures them",
-        ),
-        ("{{#step}}", "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter"),
-        ("<!-- step: v05 after=v04 gpu=no -->", "minutes=N is missing"),
-        ("<!-- step: v05 minutes=50 gpu=maybe -->", "`gpu=maybe` is none of minutes=N, after=vNN, gpu=no|yes|helps"),
-    ] {
-        Small::new(chapter).refuses(why);
+    for (chapter, why) in errors("directives") {
+        Small::new(&chapter).refuses(&why);
     }
 }
 
 #[test]
 fn numbers_that_are_not_on_record() {
-    for (number, why) in [
-        ("sgemm_v04 1024 tflops", "there is no kernel `sgemm_v04`; v04 has sgemm_v04_float4"),
-        // The first problem of a line is reported.
-        (
-            "sgemm_v04_float4 8192 tflops}} and {{#n sgemm_v04_float4 2048 tflops",
-            "sgemm_v04_float4 at 8192x8192x8192 was not run (a launch takes longer than 5 s): it has no speed",
-        ),
-        (
-            "sgemm_v04_float4 2048 tflops",
-            "sgemm_v04_float4 at 2048x2048x2048 was not recorded on A; measure it with: cargo xtask bench v04 --save",
-        ),
-        ("on H9 sgemm_v04_float4 1024 ms", "no record is of a GPU named H9, but of A"),
-        ("on H9 ceiling mma.sync bf16 burst", "no record is of a GPU named H9, but of A"),
-    ] {
-        Small::new(&format!("At {{{{#n {number}}}}}.")).with("book/data/card.json", RECORD).refuses(why);
+    for (number, why) in errors("numbers") {
+        Small::new(&format!("At {{{{#n {number}}}}}.")).with("book/data/card.json", RECORD).refuses(&why);
     }
 }
 

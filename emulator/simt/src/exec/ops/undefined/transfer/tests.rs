@@ -107,108 +107,11 @@ fn check(instruction: &str, exact: bool) {
 }
 
 #[test]
-fn moves_are_followed_bit_by_bit() {
-    for instruction in [
-        "mov.b64 %d0, {%r1, %r2};",
-        "mov.b32 %r0, {%h1, %h2};",
-        "mov.b64 %d0, {%h1, %h2, %h3, %h4};",
-        "mov.b64 {%r0, _}, %d1;",
-        "mov.b64 {_, %r0}, %d1;",
-        "mov.b32 {_, %h0}, %r1;",
-        "not.pred %p0, %p1;",
-        "cvt.u64.u32 %d0, %r1;",
-        "cvt.s64.s32 %d0, %r1;",
-        "cvt.u32.u64 %r0, %d1;",
-        "cvt.u32.u16 %r0, %h1;",
-        "cvt.s32.s16 %r0, %h1;",
-        "cvt.u32.u8 %r0, %r1;",
-        "shl.b32 %r0, %r1, %r2;",
-        "shr.u32 %r0, %r1, 8;",
-        "shr.s32 %r0, %r1, %r2;",
-        "shr.s64 %d0, %d1, 24;",
-        "shf.l.wrap.b32 %r0, %r1, %r2, %r3;",
-        "bfe.u32 %r0, %r1, 8, 8;",
-        "bfe.s32 %r0, %r1, %r2, %r3;",
-        "bfi.b32 %r0, %r1, %r2, 16, 8;",
-        "bfi.b64 %d0, %d1, %d2, %r3, %r4;",
-        "prmt.b32 %r0, %r1, %r2, %r3;",
-        "prmt.b32 %r0, %r1, %r2, 0x7610;",
-    ] {
-        check(instruction, true);
-    }
+fn moves_and_logic_are_followed_bit_by_bit() {
+    include_str!("exact.txt").lines().for_each(|instruction| check(instruction, true));
 }
 
 #[test]
-fn logic_is_followed_bit_by_bit() {
-    for instruction in [
-        "and.b32 %r0, %r1, %r2;",
-        "and.b32 %r0, %r1, 0xff00ff;",
-        "or.b64 %d0, %d1, %d2;",
-        "xor.b32 %r0, %r1, %r2;",
-        "not.b32 %r0, %r1;",
-        "lop3.b32 %r0, %r1, %r2, %r3, 0xca;",
-        "and.pred %p0, %p1, %p2;",
-        "or.pred %p0, %p1, %p2;",
-        "xor.pred %p0, %p1, %p2;",
-        "selp.b32 %r0, %r1, %r2, %p1;",
-        "selp.b64 %d0, %d1, %d2, %p1;",
-        "selp.u32 %r0, 1, 0, %p1;",
-    ] {
-        check(instruction, true);
-    }
-}
-
-#[test]
-fn arithmetic_never_defines_what_varies() {
-    for instruction in [
-        "add.u32 %r0, %r1, %r2;",
-        "add.s64 %d0, %d1, %d2;",
-        "add.u16 %h0, %h1, %h2;",
-        "sub.s32 %r0, %r1, %r2;",
-        "neg.s32 %r0, %r1;",
-        "mul.lo.u32 %r0, %r1, %r2;",
-        "mul.wide.s32 %d0, %r1, %r2;",
-        "mul.hi.u32 %r0, %r1, %r2;",
-        "mad.lo.u32 %r0, %r1, %r2, %r3;",
-        "mad.wide.u32 %d0, %r1, %r2, %d3;",
-        "min.s32 %r0, %r1, %r2;",
-        "abs.s32 %r0, %r1;",
-        "div.u32 %r0, %r1, %r2;",
-        "popc.b32 %r0, %r1;",
-        "clz.b64 %r0, %d1;",
-        "brev.b32 %r0, %r1;",
-        "add.f32 %r0, %r1, %r2;",
-        "fma.rn.f64 %d0, %d1, %d2, %d3;",
-        "add.f16x2 %r0, %r1, %r2;",
-        "fma.rn.bf16x2 %r0, %r1, %r2, %r3;",
-        "cvt.rn.f32.s32 %r0, %r1;",
-        "cvt.sat.u8.s32 %r0, %r1;",
-        "slct.b32.s32 %r0, %r1, %r2, %r3;",
-        "shl.b32 %r0, %r1, %r2;",
-        "prmt.b32 %r0, %r1, %r2, %r3;",
-        "dp4a.s32.s32 %r0, %r1, %r2, %r3;",
-    ] {
-        check(instruction, false);
-    }
-}
-
-#[test]
-fn comparisons_never_define_what_varies() {
-    for instruction in [
-        "setp.lt.s32 %p0, %r1, %r2;",
-        "setp.ge.s64 %p0, %d1, %d2;",
-        "setp.hi.u32 %p0, %r1, %r2;",
-        "setp.le.u16 %p0, %h1, %h2;",
-        "setp.gt.s16 %p0, %h1, %h2;",
-        "setp.eq.b32 %p0, %r1, %r2;",
-        "setp.ne.b64 %p0, %d1, 0;",
-        "setp.lt.and.s32 %p0, %r1, %r2, %p1;",
-        "setp.eq.or.s32 %p0, %r1, %r2, %p1;",
-        "setp.lt.f32 %p0, %r1, %r2;",
-        "setp.neu.f64 %p0, %d1, %d2;",
-        "setp.gt.or.f16 %p0, %h1, %h2, %p1;",
-        "set.lt.u32.s32 %r0, %r1, %r2;",
-    ] {
-        check(instruction, false);
-    }
+fn arithmetic_and_comparisons_never_define_what_varies() {
+    include_str!("safe.txt").lines().for_each(|instruction| check(instruction, false));
 }
