@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use crate::finding::{Action, ArrayElement, Finding, Party, Place};
 use crate::launch_inputs::LaunchInputs;
 use crate::source::statements::{Control, Enclosure};
-use crate::source::text::plain_name;
+use crate::source::text::{function_of, plain_name};
 use crate::source::{Parameter, Source};
 use crate::trace::Trace;
 use crate::words;
@@ -140,6 +140,9 @@ impl<'a> LaunchContext<'a> {
         let Some(info) = self.info(instr) else { return Vec::new() };
         let mut all: Vec<SourceLoc> = info.source.into_iter().chain(info.calls.iter().copied()).collect();
         all.retain(|loc| loc.line > 0);
+        if all.is_empty() {
+            all.extend(self.only_use(info));
+        }
         let known = |loc: &SourceLoc| self.sources.contains_key(&loc.file);
         if all.iter().any(known) {
             all.retain(known);
@@ -153,9 +156,25 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
         let info = self.info(instr)?;
         match info.calls[..] {
-            [] => info.source,
-            _ => self.frames(instr).first().copied(),
+            [] if info.source.is_some_and(|loc| loc.line > 0) => info.source,
+            _ => self.frames(instr).first().copied().or(info.source),
         }
+    }
+
+    /// Returns the one place in the sources that reads, or that stores to, the variable of an instruction. Compilers
+    /// that move a load in front of a loop leave it without a line.
+    fn only_use(&self, info: &InstrInfo) -> Option<SourceLoc> {
+        let (access, operand) = info.text.split_once('[')?;
+        let symbol = operand.split_once(']')?.0;
+        let (function, name) = (function_of(symbol)?, plain_name(symbol));
+        let stores = access.contains("st.");
+        let mut places = self.sources.iter().flat_map(|(&file, source)| {
+            let places =
+                source.uses_in(function, name).filter(move |used| if stores { used.stored } else { used.loaded });
+            places.map(move |used| SourceLoc { file, line: used.line, column: used.start as u32 + 1 })
+        });
+        let first = places.next()?;
+        { places }.all(|other| (other.file, other.line) == (first.file, first.line)).then_some(first)
     }
 
     /// Returns lines such as `called at line 20: …`, for an instruction of an inlined function; `here` as in

@@ -61,8 +61,11 @@ pub(crate) struct Declared {
 pub(crate) struct Compared {
     pub(crate) left: String,
     pub(crate) right: String,
-    /// The comparison as written.
+    /// Whether they may be equal.
+    pub(crate) or_equal: bool,
+    /// The comparison as written, and its line.
     pub(crate) text: String,
+    pub(crate) line: u32,
 }
 
 /// A use of an array in a line.
@@ -244,13 +247,17 @@ impl Source {
         found
     }
 
-    /// Returns whether an expression of a kernel names `threadIdx`, itself or through variables that are set once.
     pub(crate) fn depends_on_thread(&self, kernel: &str, text: &str) -> bool {
+        self.depends_on(kernel, text, "threadIdx")
+    }
+
+    /// Returns whether an expression of a kernel names something, itself or through variables that are set once.
+    pub(crate) fn depends_on(&self, kernel: &str, text: &str, name: &str) -> bool {
         let mut open = vec![text];
         let mut seen: Vec<&str> = Vec::new();
         while let Some(text) = open.pop() {
             for (_, word) in words(text) {
-                if word == "threadIdx" {
+                if word == name {
                     return true;
                 }
                 if seen.len() < 64 && !seen.contains(&word) {
@@ -367,6 +374,16 @@ impl Source {
             found.push(Use { line, start, end, subscripts, stored: plain || changes(after), loaded: !plain });
         }
         found
+    }
+
+    /// Returns the uses of a variable in the function that declares it, its declaration left out.
+    pub(crate) fn uses_in(&self, function: &str, name: &str) -> impl Iterator<Item = Use> {
+        let bodies = self.definitions(function).into_iter().map(|(.., body)| {
+            let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
+            self.line_of(start)..=self.line_of(start + body.len())
+        });
+        let is_use = |line: &u32| self.clean_line(*line).is_some_and(|text| !text.contains("__shared__"));
+        bodies.flatten().filter(is_use).flat_map(|line| self.uses(line, name))
     }
 
     pub(crate) fn lines_storing(&self, name: &str) -> Vec<u32> {
@@ -532,7 +549,8 @@ impl Source {
                 _ => continue,
             };
             if !text.contains("||") {
-                found.extend(text.split("&&").filter_map(|text| compared(text, false)));
+                let line = self.line_of(one.start);
+                found.extend(text.split("&&").filter_map(|text| compared(text, false, line)));
             }
         }
         for return_line in self.returns(kernel, line) {
@@ -541,7 +559,8 @@ impl Source {
                 && one.control == Control::If
                 && !one.condition.contains("&&")
             {
-                found.extend(one.condition.split("||").filter_map(|text| compared(text, true)));
+                let texts = one.condition.split("||");
+                found.extend(texts.filter_map(|text| compared(text, true, return_line)));
             }
         }
         found
@@ -666,17 +685,19 @@ fn is_changed(before: &str, after: &str) -> bool {
 }
 
 /// Parses a comparison: `i < n`, `n > i`; where the condition does not hold, `i >= n`.
-fn compared(text: &str, negated: bool) -> Option<Compared> {
+fn compared(text: &str, negated: bool, line: u32) -> Option<Compared> {
     let text = text.trim();
     let operator = text.find(['<', '>'])?;
     let (left, rest) = (text[..operator].trim(), &text[operator + 1..]);
+    let or_equal = rest.starts_with('=') != negated;
     let right = rest.strip_prefix('=').unwrap_or(rest).trim();
     if right.starts_with(['<', '>']) || right.contains(['<', '>', '=', '(', '?']) {
         return None;
     }
     let below = text[operator..].starts_with('<') != negated;
     let (left, right) = if below { (left, right) } else { (right, left) };
-    Some(Compared { left: left.to_owned(), right: right.to_owned(), text: text.to_owned() })
+    let [left, right, text] = [left, right, text].map(str::to_owned);
+    Some(Compared { left, right, or_equal, text, line })
 }
 
 /// Parses template arguments: `_Z5tiledILi16ELj8EfEvPKf` → 16, 8 and nothing for the type.

@@ -82,13 +82,22 @@ impl Outside {
 
 impl Case<'_> {
     /// Returns the value of a text for this thread, with what was concluded from the element.
-    fn value(&self, text: &str) -> Option<i64> {
+    pub(crate) fn value(&self, text: &str) -> Option<i64> {
         let explained = self.explained.as_ref()?;
         let names = |name: &str, _: u32| match explained.values.iter().find(|(known, _)| known == name) {
             Some((_, value)) => Some(*value),
             None => self.launch.evaluate_in(explained.file, name, self.who),
         };
         expression::value(text, 0, &names)
+    }
+
+    /// Returns the value that a text would have for this thread if a variable had another value.
+    pub(crate) fn with_value(&self, text: &str, (name, value): (&str, i64), depth: u32) -> Option<i64> {
+        expression::value(text, depth, &|known, depth| match self.definition(known) {
+            _ if known == name => Some(value),
+            Some(text) => self.with_value(text, (name, value), depth).or_else(|| self.value(known)),
+            None => self.value(known),
+        })
     }
 
     /// Returns the index in `.file` of the file that has the use.

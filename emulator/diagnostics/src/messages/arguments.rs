@@ -56,7 +56,7 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
     let source = launch.source(case.instr)?;
     let conditions = source.conditions(&launch.inputs.kernel.name, line);
     outside.iter().find_map(|part| {
-        conditions.iter().find_map(|Compared { left, right, text }| {
+        conditions.iter().find_map(|Compared { left, right, text, .. }| {
             let index =
                 (0..launch.inputs.kernel.params.len()).find(|&index| launch.parameter(index).0 == *right)?;
             let (_, given) = launch.integers().into_iter().find(|(name, _)| name == right)?;

@@ -10,7 +10,7 @@ use crate::locate::arrays::{LOCAL_ARRAYS, Target};
 use crate::locate::case::{Case, noun, verb};
 use crate::locate::layout::Outside;
 use crate::source::expression::Overflow;
-use crate::source::text::{bracketed, words as words_of};
+use crate::source::text::{bracketed, named, words as words_of};
 use crate::words::{self, code, count, grouped, nth};
 use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, MistakeGroup};
 use simt::program::MemSpace;
@@ -73,10 +73,12 @@ fn outside_shared(case: &Case<'_>, target: &Target) -> String {
     let first_past = element.byte_offset + i64::from(target.access_bytes) - own;
     let past = first_past.saturating_add_unsigned(farthest.saturating_sub(case.access.address));
     let unused = (PIECE - all % PIECE) % PIECE;
-    if past > others + unused {
+    // Dynamic shared memory lies behind all other arrays.
+    let behind = if target.dynamic { 0 } else { others };
+    if past > behind + unused {
         return "the kernel stops with \"illegal memory access\", and the context is lost.".into();
     }
-    if others == 0 {
+    if behind == 0 {
         let does = if reads { does } else { "goes to" };
         return format!(
             "the access {does} shared memory that nothing uses, silently: a block gets it in pieces of 128 bytes."
@@ -174,6 +176,9 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     if let Some(reason) = reason {
         return reason;
     }
+    if let Some(reason) = guard_reason(case, target, reaches.as_deref()) {
+        return reason;
+    }
     let is_single_thread = case.mistake.n_threads == 1 && case.launch.counts_all(case.mistake);
     let edge = element.index == element.n_elements as i64 || element.index == -1;
     if let Some(reaches) = reaches.as_ref().filter(|_| is_single_thread && edge) {
@@ -216,6 +221,48 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         )),
     };
     Reason { why: Some(why), advice }
+}
+
+/// Returns the reason where a comparison around the access lets one value too many through: the bound itself, or the
+/// last value below it, where the index adds to that.
+fn guard_reason(case: &Case<'_>, target: &Target, reaches: Option<&str>) -> Option<Reason> {
+    let launch = case.launch;
+    let [index] = &case.explained.as_ref()?.used.subscripts[..] else { return None };
+    let conditions = launch.source(case.instr)?.conditions(&launch.inputs.kernel.name, launch.loc(case.instr)?.line);
+    // With one less, the access is inside: of several, the one that lies nearest.
+    let inside = conditions.iter().filter_map(|one| {
+        let (is, bound) = (case.value(&one.left)?, case.value(&one.right)?);
+        let less = case.with_value(index, (&one.left, is - 1), 0)?;
+        // Without an addition, the bound is what is wrong.
+        let is_last = is == bound - i64::from(!one.or_equal) && is > 0 && (one.or_equal || *index != one.left);
+        (is_last && (0..target.element.n_elements as i64).contains(&less)).then_some((less, one, is))
+    });
+    let (_, one, is) = inside.max_by_key(|(less, ..)| *less)?;
+    let (left, written) = (&one.left, code(&one.text));
+    let line = launch.numbered(case.instr, case.file(), one.line);
+    let reaches = reaches.map(|text| format!(": {text}")).unwrap_or_default();
+    let why = format!("{left} = {is} is the last that {line} lets through ({written}){reaches}; {}.", ends(target));
+    let advice = match one.or_equal {
+        true if one.text.contains('=') => {
+            format!("if {left} counts from 0, stop one earlier: {}.", code(&one.text.replacen('=', "", 1)))
+        }
+        true => format!(
+            "if {left} counts from 0, leave out one more: {}.",
+            code(&one.text.replace('>', ">=").replace('<', "<="))
+        ),
+        false => format!(
+            "let the last one do without this element, by {} (or use a neighbour that it has).",
+            code(&with_one_more(&one.text, left))
+        ),
+    };
+    Some(Reason::new(why, advice))
+}
+
+/// Returns a comparison with one added to a name in it.
+fn with_one_more(text: &str, name: &str) -> String {
+    let mut out = text.to_owned();
+    named(text, name).take(1).for_each(|at| out.insert_str(at + name.len(), " + 1"));
+    out
 }
 
 /// Tells where an array ends. One of a single element has no last one, and where the source does not tell, it may be a

@@ -6,8 +6,8 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadAccess, BadBarrier, BadWgmma, BarrierProblem, Code, CopyUnderWay, MissingOrder, MistakeDetails,
-    MistakeGroup, RaceFacts, RaceParty, Use,
+    AccessKind, BadAccess, BadBarrier, BadWgmma, BarrierProblem, Code, CopyUnderWay, KnownOfLoop, MissingOrder,
+    MistakeDetails, MistakeGroup, RaceFacts, RaceParty, Use,
 };
 use simt::program::MemSpace;
 
@@ -89,6 +89,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
         match &mistake.first.details {
             MistakeDetails::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => self.barrier(mistake),
             MistakeDetails::Parted { exit, .. } => self.parted(mistake, *exit),
+            MistakeDetails::Runaway { known: KnownOfLoop::OthersWait { .. }, .. } => self.waits_for_barrier(mistake),
             MistakeDetails::Exited { .. } => self.exited(mistake),
             MistakeDetails::ChangedUnderCopy { .. } => self.changed_under_copy(mistake),
             MistakeDetails::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
@@ -138,6 +139,18 @@ impl<'l, 'a> Consequences<'l, 'a> {
     fn exited(&self, mistake: &MistakeGroup) -> bool {
         let first = first_of(self.launch.mistakes, |mistake| mistake.first.code() == Code::ExitedBeforeBarrier);
         self.out_of_step.is_some() || first.is_some_and(|first| !std::ptr::eq(first, mistake))
+    }
+
+    /// Returns whether the loop that never ends is what others of its block wait for at a barrier: that message says
+    /// what the loop reads.
+    fn waits_for_barrier(&self, mistake: &MistakeGroup) -> bool {
+        let line = self.launch.line(mistake.first.instr);
+        self.with_code(Code::Barrier).any(|other| match &other.first.details {
+            MistakeDetails::Barrier { groups, problem: BarrierProblem::Deadlock } => {
+                groups.iter().any(|group| !group.at_barrier && self.launch.line(group.instr) == line)
+            }
+            _ => false,
+        })
     }
 
     /// Returns whether a race at the copy is reported, whose message names the writer.

@@ -4,11 +4,11 @@
 use crate::finding::Action;
 use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
 use crate::messages::termination;
-use crate::source::{Source, statements::Control};
+use crate::source::{Source, statements::Control, text::bracketed};
 use crate::words::{self, capital, code, count, plural};
 use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, ThreadId, WrongMask};
 use simt::lane_mask::LaneMask;
-use simt::program::{InstrInfo, text::InstrText};
+use simt::program::{InstrInfo, text::InstrText, text::split};
 
 fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     let of_warp =
@@ -451,6 +451,20 @@ fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
     })
 }
 
+/// Returns the call of `__ffs` that gives a shuffle the number of its lane, where nothing is subtracted from it.
+fn lane_from_one<'a>(launch: &'a LaunchContext<'_>, instr: u32) -> Option<&'a str> {
+    let (source, loc) = (launch.source(instr)?, launch.loc(instr)?);
+    let (_, rest) = source.clean_line(loc.line)?.split_once("__shfl_sync")?;
+    let lane = split(bracketed(rest.trim_start())?, ',').get(2)?.trim();
+    let is_set = |line: &u32| source.uses(*line, lane).iter().any(|used| used.stored);
+    let set = (1..loc.line).rev().find(is_set).and_then(|line| source.clean_line(line));
+    let text = if lane.contains("__ffs") { lane } else { set? };
+    let call = &text[text.find("__ffs")?..];
+    let open = call.find('(')?;
+    let end = open + bracketed(&call[open..])?.len() + 2;
+    (!call[end..].trim_start().starts_with('-')).then(|| &call[..end])
+}
+
 /// Returns the lanes that the warp of a mistake lacks, because the block ends before them.
 fn absent(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> LaneMask {
     let n = launch.threads_per_block().saturating_sub(u64::from(mistake.first.warp) * 32);
@@ -635,6 +649,18 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         })
     });
     match wrong {
+        WrongMask::SourceNotNamed(astray) | WrongMask::SourceMissing(astray)
+            if let Some(call) = lane_from_one(launch, instr) =>
+        {
+            let (call, from) = (code(call), astray.from);
+            draft = draft
+                .why(format!(
+                    "`__ffs` counts from 1: where {call} is {from}, the lowest lane that is set is {}.",
+                    from - 1
+                ))
+                .advice(format!("take the lane {} instead.", code(&format!("{} - 1", call.trim_matches('`')))))
+                .on_gpu("these lanes get the value of another lane, or an undefined one.");
+        }
         WrongMask::CallerNotNamed => {
             draft.why = Some("a lane must name itself in the mask of its own call.".into());
             draft.advice = Some("name every lane that executes the call in its mask.".into());

@@ -44,6 +44,10 @@ impl RaceMessage<'_> {
                 "if each thread has its own element, add {what} to the index; if not, let one thread write.",
             ));
         }
+        let may_claim = race.same_instruction || self.replaces_what_it_read();
+        if let Some(reason) = may_claim.then(|| self.claim()).flatten() {
+            return draft.reason(reason);
+        }
         if race.same_instruction {
             draft.why = Some(format!("all these threads run {write} together, and only one value stays."));
             let one = match race.same_warp && self.depends_on_thread() {
@@ -87,10 +91,17 @@ impl RaceMessage<'_> {
                     advice
                 } else if between_blocks {
                     "give each block its own elements, or combine results with an atomic.".into()
-                } else {
+                } else if launch.line(first.instr) == launch.line(second.instr) {
                     format!(
                         "give each thread its own element, let one thread write, or order them by \
                              {barrier}."
+                    )
+                } else {
+                    let is_first = launch.line(first.instr) < launch.line(second.instr);
+                    let (early, late) = if is_first { (write, other) } else { (other, write) };
+                    format!(
+                        "if one is to come first, add {barrier} between {early} and {late}; if not, let one thread write, \
+                         or give each thread its own element."
                     )
                 });
         }
@@ -124,8 +135,8 @@ impl RaceMessage<'_> {
         if self.replaces_what_it_read() {
             return draft
                 .why(format!(
-                    "a thread reads the element{} and stores to it at {write}; another one may have stored to it in \
-                     between, and one of the two is lost.",
+                    "a thread reads the element{} and stores to it at {write}; what another one stores in between is \
+                     overwritten.",
                     if self.on_one_line() { String::new() } else { format!(" at {other}") },
                 ))
                 .advice(
@@ -177,6 +188,44 @@ impl RaceMessage<'_> {
             && first.kind == AccessKind::Write
             && written.is_some()
             && written == element(second.instr, second.kind)
+    }
+
+    /// Returns the reason where threads claim an element: `if (owner[i] == 0) owner[i] = me;`.
+    fn claim(&self) -> Option<Reason> {
+        let Self { launch, first, ref array, ref target, .. } = *self;
+        let [used] = &launch.uses(first.instr, array, AccessKind::Write)[..] else { return None };
+        let text = launch.source(first.instr)?.clean_line(used.line)?;
+        let element = text.get(used.start..used.end)?;
+        let new = text.get(used.end..)?.trim_start().strip_prefix('=')?.split_once(';')?.0.trim();
+        let around = launch.around(first.instr);
+        let around = around.last()?;
+        let test = around.enclosure.condition.trim();
+        let (left, right) = test.split_once("==").map_or(("", ""), |(left, right)| (left.trim(), right.trim()));
+        let free = match test.strip_prefix('!') {
+            Some(tested) if tested.trim() == element => "0",
+            _ if left == element => right,
+            _ if right == element => left,
+            _ => return None,
+        };
+        let pointer = element.strip_prefix('*').map_or_else(|| format!("&{element}"), str::to_owned);
+        let is_whole = ["int", "unsigned", "unsigned int", "unsigned long long"];
+        let ty = target.as_ref().map_or("", |target| target.element.element_type.as_str());
+        let advice = match is_whole.contains(&ty) {
+            true => format!(
+                "test and store in one step, so that one thread wins: {}.",
+                code(&format!("if (atomicCAS({pointer}, {free}, {new}) == {free})"))
+            ),
+            false => "test and store in one step, so that one thread wins: atomicCAS, on an int.".into(),
+        };
+        let (write, tested) = (self.lines().0, around.name(launch, self.here));
+        Some(Reason::new(
+            format!(
+                "several threads can find {} at {tested} before one of them stores at {write}: each goes on as if it were \
+                 the only one.",
+                code(test)
+            ),
+            advice,
+        ))
     }
 
     fn equal_values(&self) -> Reason {
