@@ -49,6 +49,8 @@ const SIBLING: Costs = [10, 10, 10, 40, 24];
 const AXES: Costs = [6, 8, 10, 40, 8];
 /// A term that a similar sum has.
 const PARALLEL: Costs = [6, 6, 10, 40, 24];
+/// A distance that the diagnosis names, added to an index.
+const OFFSET: Costs = [5, 40, 40, 60, 40];
 /// Another index of the same variables.
 const INDEX: Costs = [5, 6, 10, 40, 24];
 const TERM: Costs = [20, 18, 22, 60, 40];
@@ -132,6 +134,8 @@ pub struct Clues {
     pub array: Option<String>,
     /// The first finding is about an asynchronous copy.
     pub of_copy: bool,
+    /// Numbers in the diagnosis of a wrong result: distances of rows and columns, among others.
+    pub distances: BTreeSet<u32>,
 }
 
 impl Clues {
@@ -153,12 +157,16 @@ impl Clues {
         let mut findings = verdict.findings.iter().map(|found| (found.file == name, &found.text));
         let reasons = verdict.parts.iter().filter_map(|part| part.why.as_ref());
         let reasons = reasons.chain(verdict.wrong.iter().filter_map(|wrong| wrong.diagnosis.as_ref()));
+        let diagnosis = verdict.wrong.as_ref().and_then(|wrong| wrong.diagnosis.as_deref()).unwrap_or_default();
+        // What follows says where it is wrong.
+        let what = diagnosis.split(['(', ';']).next().unwrap_or_default();
         let quoted = verdict.findings.first().and_then(|found| found.title.split('`').nth(1));
         Self {
             code: verdict.code.clone().unwrap_or_default(),
             lines: findings.next().into_iter().chain(reasons.map(|why| (true, why))).flat_map(named).collect(),
             later: findings.flat_map(named).collect(),
             of_copy: verdict.findings.first().is_some_and(|found| found.title.contains("asynchronous copy")),
+            distances: what.split(' ').filter_map(|word| word.trim_end_matches([',', ':']).parse().ok()).collect(),
             array: quoted.and_then(|text| text.split(['[', '.']).next()).map(str::to_owned),
         }
     }
@@ -201,6 +209,9 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     let code = Code::new(copy);
     let suspicion = clues.suspicion(&code);
     let mut search = Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: Vec::new() };
+    search.offsets(&clues.distances);
+    search.numbered_elements();
+    search.late_factors();
     search.exchanges();
     search.places();
     search.siblings();
@@ -239,6 +250,30 @@ fn to_do(text: &str) -> Vec<bool> {
         is_marked
     };
     text.lines().map(mark).collect()
+}
+
+/// Returns what TODOs of the starter ask for where the copy has the code around them unchanged, each with its line;
+/// nothing where that is so for all of them.
+pub fn left_to_do(copy: &str, starter: &str) -> Vec<(usize, String)> {
+    let code = |line: &'_ str| line.split("//").next().unwrap_or_default().trim().to_owned();
+    let copied: Vec<(usize, String)> = (1..).zip(copy.lines().map(code)).filter(|(_, text)| !text.is_empty()).collect();
+    let lines: Vec<&str> = starter.lines().collect();
+    let (mut left, mut n_done) = (Vec::new(), 0);
+    for (at, asked) in lines.iter().enumerate().filter_map(|(at, line)| Some((at, line.split_once("TODO(")?.1))) {
+        let is_comment = |line: &&&str| line.trim_start().starts_with("//");
+        let more = lines[at + 1..].iter().take_while(is_comment).map(|line| line.trim_start_matches([' ', '/']));
+        let asked = asked.split_once("): ").map_or(asked, |(_, text)| text);
+        let text = [asked].into_iter().chain(more).collect::<Vec<_>>().join(" ");
+        let before = lines[..at].iter().rev().map(|line| code(line)).find(|line| !line.is_empty());
+        let after = lines[at..].iter().map(|line| code(line)).filter(|line| !line.is_empty());
+        let around: Vec<String> = before.into_iter().chain(after.take(2)).collect();
+        match copied.windows(around.len()).find(|part| part.iter().map(|(_, text)| text).eq(&around)) {
+            Some(part) => left.push((part[1].0, text)),
+            None => n_done += 1,
+        }
+    }
+    left.truncate(if n_done == 0 { 0 } else { left.len() });
+    left
 }
 
 /// Returns whether two texts are the same code: they may differ in comments and spaces.

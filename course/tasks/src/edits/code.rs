@@ -269,8 +269,12 @@ impl<'s> Code<'s> {
 
     /// Returns whether the name before a `=` says that sums are made there.
     pub(super) fn is_sum(&self, at: usize) -> bool {
-        let name = self.at(self.statement(at));
-        ["acc", "sum", "total", "dot"].iter().any(|known| name.starts_with(known))
+        self.is_sum_named(self.statement(at))
+    }
+
+    /// Returns whether the name at a token is one that sums have.
+    pub(super) fn is_sum_named(&self, at: usize) -> bool {
+        ["acc", "sum", "total", "dot"].iter().any(|known| self.at(at).starts_with(known))
     }
 
     pub(super) fn line_starts(&self) -> Vec<usize> {

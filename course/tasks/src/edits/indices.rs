@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
 use super::code::{Holder, Sum, is_constant, is_word};
-use super::{AXES, Changes, EXCHANGE, INDEX, OPERATOR, PARALLEL, PASS, REMOVAL, SIBLING, Search, TERM, distance};
+use super::{
+    AXES, Changes, EXCHANGE, INDEX, OFFSET, OPERATOR, PARALLEL, PASS, REMOVAL, SIBLING, Search, TERM, distance,
+};
 
 impl<'s> Search<'s> {
     /// Exchanges neighbours: arguments of a call, subscripts, those of one array in several lines, and of two factors.
@@ -303,6 +305,55 @@ impl<'s> Search<'s> {
         }
         let others = code.known(run.start).filter(|name| distance(pitch, name) == Some(0) || *name == pitch);
         others.filter(|_| code.at(times) == "*" && code.at(plus) == "+").map(turned).collect()
+    }
+
+    /// Adds distances to indices, and to the numbers in them: `col + 64` for `col + 4` where all is 60 columns off.
+    pub(super) fn offsets(&mut self, distances: &BTreeSet<u32>) {
+        for sum in self.code.sums() {
+            let is_index = matches!(sum.holder, Holder::Subscript | Holder::Argument);
+            if !is_index || self.code.is_dimension(sum.tokens.start) {
+                continue;
+            }
+            let text = self.code.words(sum.tokens.clone());
+            let last = sum.terms.last().filter(|_| sum.terms.len() > 1).cloned();
+            let number = last.and_then(|term| Some((self.code.words(term.clone()).parse::<u32>().ok()?, term)));
+            for by in distances.iter().filter(|by| **by > 1) {
+                match &number {
+                    Some((number, term)) => {
+                        let others = [Some(number + by), number.checked_sub(*by)].into_iter().flatten();
+                        others.for_each(|other| self.put(OFFSET, 0, term.clone(), other.to_string()));
+                    }
+                    None if text.contains(char::is_lowercase) => {
+                        ['+', '-']
+                            .iter()
+                            .for_each(|sign| self.put(OFFSET, 2, sum.tokens.clone(), format!("{text} {sign} {by}")));
+                    }
+                    None => {}
+                }
+            }
+        }
+    }
+
+    /// Counts several elements from the counter of a loop that names them by numbers: `v[j + 1]` for `v[1]`.
+    pub(super) fn numbered_elements(&mut self) {
+        let code = &self.code;
+        let mut groups: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
+        let is_number = |at: &usize| code.at(*at).parse::<u32>().is_ok() && code.at(at + 1) == "]";
+        for at in
+            (2..code.tokens.len()).filter(is_number).filter(|at| code.at(at - 1) == "[" && !code.is_dimension(*at))
+        {
+            let name = code.at(code.subscripts_before(at + 2).start - 1);
+            groups.entry((code.statement(at), name)).or_default().push(at);
+        }
+        let mut added: Vec<Changes> = Vec::new();
+        for numbers in groups.into_values().filter(|numbers| numbers.len() > 1) {
+            let heads = (0..numbers[0]).filter(|at| code.is_head(*at) && code.at(at + 1) == "=");
+            for counter in heads.map(|at| code.at(at)).filter(|counter| code.is_known(counter, numbers[0])) {
+                let counted = |at: &usize| (code.bytes(*at..at + 1), format!("{counter} + {}", code.at(*at)));
+                added.push(numbers.iter().map(counted).collect());
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(INDEX, 1, changes));
     }
 
     /// Puts elements as far apart as there are threads beside each other: `col + j * 16` where col is `thread % 16`.

@@ -138,6 +138,37 @@ impl Search<'_> {
         added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
+    /// Adds what a sum starts with after the sum is multiplied, and multiplies it behind the loop that does it in each
+    /// round.
+    pub(super) fn late_factors(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        let end_of = |at: usize| (at..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(at);
+        for sign in (1..code.tokens.len()).filter(|at| code.at(*at) == "=" && code.is_sum_named(at - 1)) {
+            let (name, start) = (code.at(sign - 1), sign + 1..end_of(sign));
+            let is_product = |at: &usize| [code.at(at - 1), code.at(*at)] == ["*", name];
+            if let Some(at) = (start.end..code.tokens.len()).find(is_product) {
+                let product = code.words(at - 2..at + 1);
+                let later = format!("{product} + ({})", code.words(start.clone()));
+                added.push(vec![(code.bytes(start), "0".to_owned()), (code.bytes(at - 2..at + 1), later)]);
+            }
+        }
+        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
+            let close = code.partner(open).unwrap_or(open);
+            let is_scaling = |at: &usize| {
+                let is_own = code.parent(*at) == Some(open) && code.is_sum_named(code.statement(*at));
+                is_own
+                    && (code.at(*at) == "*=" || code.at(*at) == "=" && (*at..end_of(*at)).any(|at| code.at(at) == "*"))
+            };
+            let Some(at) = (header..close).find(is_scaling) else { continue };
+            let statement = code.whole_line(code.bytes(code.statement(at)..end_of(at) + 1));
+            let behind = code.whole_line(code.bytes(close..close + 1)).end;
+            let text = code.text[statement.clone()].to_owned();
+            added.push(vec![(statement, String::new()), (behind..behind, text)]);
+        }
+        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+    }
+
     /// Removes declarations that hide a variable of the same name, or their types.
     pub(super) fn hidden_declarations(&mut self) {
         let code = &self.code;

@@ -26,44 +26,14 @@ fn is_among(most: usize, right: &str, wrong: &str, clues: &Clues) -> bool {
 
 #[test]
 fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
-    let mistakes = [
-        (WRONG_RESULT, "row + i * 16, k0 + own_col)", "k0 + own_col, row + i * 16)"),
-        (WRONG_RESULT, "b_tile[k][own_col]", "b_tile[own_col][k]"),
-        (WRONG_RESULT, "(B, K, N,", "(B, M, N,"),
-        (WRONG_RESULT, "blockIdx.x * BN", "blockIdx.x * BM"),
-        (WRONG_RESULT, "k0 + own_row, col", "own_row, col"),
-        (WRONG_RESULT, "k0 + own_row, col", "k0 + own_row + 1, col"),
-        (WRONG_RESULT, "row + i * 16, k0", "row + i, k0"),
-        (WRONG_RESULT, "acc[i] += a", "acc[i] = a"),
-        (WRONG_RESULT, "    float acc[4]", "    int acc[4]"),
-        ("E-OOB", "< M && col", "< M || col"),
-        ("E-OOB", "< M && col", "<= M && col"),
-        ("E-OOB", "if (row + i * 16 <", "if (row <"),
-        (WRONG_RESULT, "a_tile[own_row + i * 16][own_col]", "a_tile[own_col][own_row + i * 16]"),
-        ("E-UNINIT", "__shared__ float b_tile", "float b_tile"),
-        ("E-UNINIT", "float acc[4] = {};", "float acc[4];"),
-        ("E-RACE", "        __syncthreads();  // written\n", ""),
-        ("E-RACE", "        __syncthreads();\n    }\n", "    }\n    __syncthreads();\n"),
-        ("E-RACE", "__syncthreads();  // written", "__syncwarp();  // written"),
-        ("E-BARRIER", "__syncthreads();  // written", "if (row < M) __syncthreads();  // written"),
-        (WRONG_RESULT, "k0 < K;", "k0 <= K - BK;"),
-        (WRONG_RESULT, "+= a_tile[own_row + i * 16]", "+= a_tile[own_row * 4 + i]"),
-        ("no-conflicts", "[BK + PAD]", "[BK]"),
-        ("reuse", "__shared__ float b_tile", "__shared__ volatile float b_tile"),
-        ("reuse", "b_tile[k][own_col]", "B[(k0 + k) * N + col]"),
-        ("no-conflicts", "PAD = 1;", "PAD = 0;"),
-        (WRONG_RESULT, "row + i * 16, k0", "row + i * 8, k0"),
-        ("E-UNINIT", "threadIdx.x / 16", "threadIdx.x / BM"),
-        ("E-OOB", "i < 4; ++i) {\n            a", "i < 4; i += PAD) {\n            a"),
-        (WRONG_RESULT, "own_row + i * 16][k] * b_tile[k][own_col]", "k][own_col] * b_tile[own_row + i * 16][k]"),
-        ("E-OOB", "i < 4; ++i) {\n        if", "i < 4; i += PAD) {\n        if"),
-    ];
-    let missed = mistakes.iter().filter(|(code, right, wrong)| {
+    let mistakes: toml::Table = include_str!("mistakes.toml").parse().expect("TOML");
+    let mistakes: Vec<[String; 3]> = mistakes["mistakes"].clone().try_into().expect("three texts each");
+    let missed = mistakes.iter().filter(|[code, right, wrong]| {
         let at = KERNEL.find(right).expect("it is there");
         let text = KERNEL.replacen(right, wrong, 1);
         !repairs(KERNEL, &text, code, KERNEL[..at].matches('\n').count() as u32 + 1)
     });
-    assert_eq!(missed.collect::<Vec<_>>(), Vec::<&(&str, &str, &str)>::new());
+    assert_eq!(missed.collect::<Vec<_>>(), Vec::<&[String; 3]>::new());
 
     // Several places at once.
     let rows = KERNEL.replace("threadIdx.x / 16", "threadIdx.x % 16").replacen(
@@ -102,6 +72,33 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
 fn a_round_too_many_is_left_out_by_one_of_the_very_first() {
     let wrong = KERNEL.replacen("k < BK; ++k", "k <= BK; ++k", 1);
     assert!(is_among(8, KERNEL, &wrong, &clues(WRONG_RESULT, &[])));
+}
+
+#[test]
+fn distances_counters_and_factors_are_put_where_they_belong() {
+    let clues = Clues { distances: [60].into(), ..clues(WRONG_RESULT, &[]) };
+    for (right, wrong) in [
+        ("g(t[k][col + 64]);", "g(t[k][col + 4]);"),
+        ("load(A, row + 60, k)", "load(A, row, k)"),
+        ("for (j = 0; j < 8; j += 2) { g(v[j + 0], v[j + 1]); }", "for (j = 0; j < 8; j += 2) { g(v[0], v[1]); }"),
+        (
+            "float sum = 0;\nsum += 1;\nC = alpha * sum + (beta * C);",
+            "float sum = beta * C;\nsum += 1;\nC = alpha * sum;",
+        ),
+        ("while (n--) {\nsum += n;\n}\nsum *= alpha;\n", "while (n--) {\nsum += n;\nsum *= alpha;\n}\n"),
+    ] {
+        let [right, wrong] = [right, wrong]
+            .map(|body| format!("void f(float t[9][99], float v[8], int row, int col, int k) {{\n{body}\n}}\n"));
+        assert!(is_among(96, &right, &wrong, &clues), "{wrong}");
+    }
+}
+
+#[test]
+fn what_is_left_of_the_starter_is_told_once_something_is_done() {
+    let starter = "a;\n// TODO(v05): add\n//   b\nc;\nd;\n// TODO(v05): change e\ne;\nf;\n";
+    assert_eq!(left_to_do("a;\nb;\nc;\nd;\n\ne;  // here\nf;\n", starter), [(6, "change e".to_owned())]);
+    assert_eq!(left_to_do("a;\nc;\nd;\ne + 1;\nf;\n", starter), [(2, "add b".to_owned())]);
+    assert_eq!(left_to_do("a;\nc;\nd;\ne;\nf;\n", starter), []);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use catalog::Shape;
 use catalog::provenance::target_of;
 use catalog::text::Paint;
 use tasks::Task;
+use tasks::edits;
 use tasks::explain::Explained;
 use tasks::part_id;
 use tasks::progress::Progress;
@@ -33,6 +34,9 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 let mut verdict: Option<Verdict> = judge.ask(&[])?;
                 if let Some(verdict) = &mut verdict {
                     verdict.remedies = remedies::search(&judge, verdict)?;
+                    if verdict.status == Status::Failed && verdict.remedies.is_empty() {
+                        verdict.notes.extend(left_to_do(root, task));
+                    }
                 }
                 verdict
             }
@@ -45,6 +49,14 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
         let why = format!("it was still running after {} s, and was stopped", TIME_LIMIT.as_secs());
         Verdict::stopped(task.name.clone(), &task.does, "timeout", &why)
     }))
+}
+
+/// Returns a note for each part of the starter that a TODO asks to change and that the copy left as it was.
+fn left_to_do(root: &Path, task: &Task) -> Vec<String> {
+    let texts = std::fs::read_to_string(task.copy(root)).ok().zip(learner::starter(root, task).ok());
+    let left = texts.map(|(copy, starter)| edits::left_to_do(&copy, &starter)).unwrap_or_default();
+    let note = |(line, asked)| format!("line {line} is as it was in the starter, where a TODO says: {asked}");
+    left.into_iter().map(note).collect()
 }
 
 /// Machine code to explain.
@@ -108,11 +120,7 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
         }
     }
     if let Some(wrong) = &verdict.wrong {
-        out.push_str(&format!("\non {}, {}:\n{}\n", wrong.shape, wrong.on, wrong.first));
-        if let Some(diagnosis) = &wrong.diagnosis {
-            out.push_str(&format!("it looks like this: {diagnosis}\n"));
-        }
-        out.push_str(&wrong.map);
+        out.push_str(&format!("\non {}, {}:\n{}\n{}", wrong.shape, wrong.on, wrong.first, wrong.map));
     }
     for found in &verdict.findings {
         out.push_str(&format!("\non {}:\n{}\n", found.shape, found.text.trim_end()));
