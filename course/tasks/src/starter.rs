@@ -70,8 +70,8 @@ fn comment(text: &str) -> String {
     out
 }
 
-/// Splits off the header comment, which describes the solution.
-fn split_header(text: &str) -> (&str, &str) {
+/// Splits off the header comment, which describes the task or the solution.
+pub fn split_header(text: &str) -> (&str, &str) {
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         if !line.starts_with("//") {

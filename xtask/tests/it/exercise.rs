@@ -146,6 +146,7 @@ fn the_solution_is_shown_after_passing_or_giving_up() {
     let (code, out, _) = learner.run("diff v05");
     assert_eq!(code, 0);
     assert!(out.starts_with("--- the finished kernel\n") && out.contains("-    done();\n"), "{out}");
+    assert!(!out.contains("+// v05") && !out.contains("\n-//"), "{out}");
     assert_eq!(learner.run("solution v05").0, 0);
 
     learner.run("start v05.wide");

@@ -104,6 +104,8 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     } else {
         ("the starter", learner::starter(&root, &task)?)
     };
+    // The header of a copy describes its task, that of a solution the solution: they would differ in each line.
+    let other = starter::split_header(&mine).0.to_owned() + starter::split_header(&other).1;
     let text = tasks::diff::unified(&other, &mine, title, &shown);
     if args.json {
         let against = if is_over { "solution" } else { "starter" };
