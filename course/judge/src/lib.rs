@@ -82,9 +82,7 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
         Err(LoadError::NotLoaded(why)) => {
             return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
         }
-        Err(LoadError::NoEntry(why)) => {
-            return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why);
-        }
+        Err(LoadError::NoEntry(why)) => return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why),
     };
     if task.work.is_double() {
         Judgement::<f64>::new(request, &module).run(shapes)

@@ -175,9 +175,7 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>)
     };
     Some(match (product, c_number) {
         (_, Number::Nan) | (Number::Nan, _) => return None,
-        (Number::Infinite { negative }, Number::Infinite { negative: other }) if negative != other => {
-            return None;
-        }
+        (Number::Infinite { negative }, Number::Infinite { negative: other }) if negative != other => return None,
         (Number::Infinite { negative }, _) | (_, Number::Infinite { negative }) => {
             format.sign(negative) | format.infinity()
         }

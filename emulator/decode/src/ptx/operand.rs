@@ -213,9 +213,7 @@ fn symbol_value(binding: &Binding) -> Option<u64> {
     Some(match binding {
         Binding::Param(at) | Binding::ParamLocal(at) | Binding::Shared(at) | Binding::Local(at) => u64::from(*at),
         Binding::Global(address) | Binding::Const(address) => *address,
-        Binding::Register(_) | Binding::Vector(_) | Binding::ParamRegister(..) | Binding::ParamAt(_) => {
-            return None;
-        }
+        Binding::Register(_) | Binding::Vector(_) | Binding::ParamRegister(..) | Binding::ParamAt(_) => return None,
     })
 }
 

@@ -108,9 +108,7 @@ impl<'a> Lower<'a> {
         let bits = 8 * ty.bytes() as u8;
         let op = match (reg.class, signed) {
             (Class::Pred, _) => return Err(self.invalid("a parameter cannot be loaded to a predicate")),
-            (Class::Bits32, _) if bits == 64 => {
-                return Err(self.invalid("8 bytes do not fit a 32-bit register"));
-            }
+            (Class::Bits32, _) if bits == 64 => return Err(self.invalid("8 bytes do not fit a 32-bit register")),
             (Class::Bits32, _) if bits == 32 => Builtin::Mov32,
             (Class::Bits32, true) => Builtin::Sext32(bits),
             (Class::Bits32, false) => Builtin::Zext32(bits),

@@ -99,9 +99,7 @@ impl Lower<'_> {
             // Descriptor of global memory, unused here.
             0x208 | 0x20c => return self.number(0),
             // Start of the parameters.
-            0x198 | 0x19c => {
-                return self.number((window::PARAM >> (8 * (offset - 0x198))) as u32);
-            }
+            0x198 | 0x19c => return self.number((window::PARAM >> (8 * (offset - 0x198))) as u32),
             _ if offset >= self.first_parameter => Special::ParamWord(offset - self.first_parameter),
             _ => return Err(self.unsupported()),
         };

@@ -40,9 +40,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 }
                 verdict
             }
-            Compiled::Refused(refused) => {
-                return Ok(Verdict::refused(task.name.clone(), &task.does, refused));
-            }
+            Compiled::Refused(refused) => return Ok(Verdict::refused(task.name.clone(), &task.does, refused)),
         },
     };
     Ok(verdict.unwrap_or_else(|| {
