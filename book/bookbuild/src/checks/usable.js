@@ -180,6 +180,53 @@
         const toggle = document.getElementById("mdbook-sidebar-toggle");
         if (toggle && toggle.tabIndex !== 0) out.push("the keyboard does not reach the table of contents");
     }
+    // Lines of text that are easy to follow, and no wall of output on the first screen.
+    const long = [...main.querySelectorAll(":scope > p")].filter(shown).map((p) =>
+        [p.innerText.length, Math.round(p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight))]);
+    const letters = long.filter(([, lines]) => lines > 3).map(([length, lines]) => length / (lines - 0.5));
+    const line = letters.reduce((sum, n) => sum + n, 0) / letters.length;
+    if (window.innerWidth > 700 && (line < 55 || line > 80)) out.push(`a line of text has ${Math.round(line)} characters`);
+    const walls = [...main.querySelectorAll("pre")].filter((e) => shown(e) && e.getBoundingClientRect().top + window.scrollY < window.innerHeight
+        && !e.closest("figure.listing") && e.innerText.trimEnd().split("\n").length > 20);
+    if (walls.length) out.push(`more than twenty lines of output begin on the first screen: ${first(walls)}`);
+
+    // Colours of pictures, as those see them who lack a kind of cones (Machado and others, 2009), in every theme.
+    const drawing = main.querySelector(".tile-figure, .explorer");
+    const classes = document.documentElement.classList;
+    const themes = ["light", "rust", "coal", "navy", "ayu"];
+    const own = themes.filter((theme) => classes.contains(theme));
+    const cones = {
+        "full colour vision": [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        protanopia: [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+        deuteranopia: [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]],
+    };
+    // CIELAB, in which distances are differences that one sees.
+    const lab = (hex, cone) => {
+        const linear = [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255)
+            .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+        const seen = cone.map((row) => Math.min(1, Math.max(0, row.reduce((sum, part, i) => sum + part * linear[i], 0))));
+        const [x, y, z] = [[0.4339, 0.3762, 0.1899], [0.2126, 0.7152, 0.0722], [0.0178, 0.1095, 0.8727]]
+            .map((row) => row.reduce((sum, part, i) => sum + part * seen[i], 0))
+            .map((t) => (t > 0.008856 ? Math.cbrt(t) : 7.787 * t + 16 / 116));
+        return [116 * y, 500 * (x - y), 200 * (y - z)];
+    };
+    for (const theme of drawing ? themes : []) {
+        classes.remove(...themes);
+        classes.add(theme);
+        const style = getComputedStyle(drawing);
+        for (const names of [["a", "b", "c", "d", "bad"], ["a2", "b2", "c2", "d2", "bad2", "faint"]]) {
+            const hex = names.map((name) => style.getPropertyValue(`--tf-${name}`).trim());
+            for (const [kind, cone] of Object.entries(cones)) {
+                const labs = hex.map((colour) => lab(colour, cone));
+                const alike = names.flatMap((one, i) => names.slice(i + 1).map((other, j) => [one, other, Math.hypot(...labs[i].map((c, n) => c - labs[i + 1 + j][n]))]))
+                    .find(([, , apart]) => !(apart >= 7.5));
+                if (alike) out.push(`in the theme ${theme} the colours ${alike[0]} and ${alike[1]} look alike with ${kind}`);
+            }
+        }
+    }
+    classes.remove(...themes);
+    classes.add(...own);
+
     const hidden = [...main.querySelectorAll("pre > .buttons button")].filter((e) => getComputedStyle(e).visibility === "hidden");
     if (hidden.length) out.push(`${hidden.length} buttons to copy are there for a mouse alone`);
     return out;

@@ -39,6 +39,9 @@ fn a_browser_finds_what_is_wrong_with_a_page() {
         "controls are printed: input#knob",
         "the first stop of the tab key does not skip to the text",
         "the keyboard does not reach the table of contents",
+        "more than twenty lines of output begin on the first screen: pre `1",
+        "in the theme rust the colours c2 and bad2 look alike with deuteranopia",
+        "a line of text has ",
     ] {
         assert!(found(what), "`{what}` is not among:\n{}", problems.join("\n"));
     }
