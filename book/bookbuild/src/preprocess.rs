@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Result, anyhow, bail};
-use catalog::Step;
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use mdbook_preprocessor::errors::Error;
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
@@ -146,7 +145,7 @@ impl<'a> Page<'a> {
         let head = step::step_head(&chapter::lines(&chapter.content));
         let deck = Deck {
             title: chapter.name.clone(),
-            step: head.as_ref().and_then(|(_, head)| Some(head.as_ref().ok()?.step)),
+            step: head.as_ref().and_then(|(_, head)| catalog::find(head.as_ref().ok()?.step.id).ok()),
             page: path.with_extension("html").display().to_string(),
             slides: Vec::new(),
         };
@@ -266,9 +265,7 @@ impl<'a> Page<'a> {
                     _ => self.records()?.number(args, &mut self.sources),
                 };
             }
-            (_, _) if !alone => {
-                bail!("`{{{{#{name}}}}}` must stand on a line of its own");
-            }
+            (_, _) if !alone => bail!("`{{{{#{name}}}}}` must stand on a line of its own"),
             ("include", _) => return self.include(line, args, in_code),
             (_, true) => {
                 bail!(
@@ -304,7 +301,7 @@ impl<'a> Page<'a> {
             ("counters", args) => self.records()?.counters.table(args, &mut self.sources),
             ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
             ("step", []) => match &self.head {
-                Some((_, Ok(head))) => Ok(step::strip(head, |step| self.page_of(step))),
+                Some((_, Ok(head))) => Ok(step::strip(head, |id| self.page_of(id))),
                 Some((_, Err(_))) => Ok(String::new()),
                 None => Err(Error::msg(
                     "`{{#step}}` wants a comment `<!-- step: v05 minutes=50 after=v04 gpu=no -->` in its chapter",
@@ -314,7 +311,7 @@ impl<'a> Page<'a> {
             ("steps", []) if self.heads.is_empty() => {
                 Err(Error::msg("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`"))
             }
-            ("steps", []) => Ok(step::table(self.heads, |step| self.page_of(step))),
+            ("steps", []) => Ok(step::table(self.heads, |id| self.page_of(id))),
             ("steps", _) => Err(Error::msg("`{{#steps}}` stands alone: it shows every step")),
             ("task", [name]) => {
                 let slide = tasks::slide(self.repo, name)?;
@@ -396,10 +393,10 @@ impl<'a> Page<'a> {
     }
 
     /// Returns the path from this page to the page of a step: the chapter whose file is named after it.
-    fn page_of(&self, step: &Step) -> Option<String> {
+    fn page_of(&self, id: &str) -> Option<String> {
         let is_its = |path: &&PathBuf| {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            name == step.id || name.starts_with(&format!("{}-", step.id))
+            name == id || name.starts_with(&format!("{id}-"))
         };
         let page = self.pages.iter().find(is_its)?;
         let up = self.path.components().count().saturating_sub(1);

@@ -20,9 +20,7 @@ pub(crate) fn number(repo: &RepoPaths, [kernel, device, what]: [&str; 3], source
         "registers" => "registers",
         "shared" => "bytes smem",
         "spilled" => "bytes spilled",
-        _ => {
-            bail!("ptxas reports registers, shared and spilled, not `{what}`");
-        }
+        _ => bail!("ptxas reports registers, shared and spilled, not `{what}`"),
     };
     let source_file = repo.root().join("kernels").join(source).with_extension("cu");
     let ptx = repo.read(&provenance::target_of(repo.root(), &source_file))?;

@@ -42,9 +42,7 @@ pub(crate) fn number(repo: &RepoPaths, args: &[&str], sources: &mut Sources) -> 
         (Value::Array(values), Some(place)) => {
             values.get(place).with_context(|| format!("{FILE} has {} values for {name}", values.len()))?
         }
-        (Value::Array(_), None) => {
-            bail!("{FILE} has {name} as a list; name the place in it");
-        }
+        (Value::Array(_), None) => bail!("{FILE} has {name} as a list; name the place in it"),
         (_, Some(_)) => return Err(anyhow!("{FILE} has a single value for {name}")),
         (value, None) => value,
     };

@@ -229,9 +229,7 @@ impl OtherLibraries {
                 let pytorch = self.time_at(PYTORCH, numbers, size)?;
                 format!("{} %", digits(100.0 * found.tflops() / pytorch.tflops(), 3))
             }
-            _ => {
-                bail!("{by} has tflops and of_pytorch, not `{what}`");
-            }
+            _ => bail!("{by} has tflops and of_pytorch, not `{what}`"),
         };
         let source = self.run(numbers).source();
         let about = quoted(&text, &format!("{by} at {size} in {numbers}, {source}"));

@@ -123,9 +123,7 @@ impl Pair {
                     _ => format!("{:.2}", of_size.best_of_one() / total),
                 }
             }
-            _ => {
-                bail!("of {way} there are speed_up, exchanges and products, of `alone` exchange; not `{what}`");
-            }
+            _ => bail!("of {way} there are speed_up, exchanges and products, of `alone` exchange; not `{what}`"),
         };
         sources.insert(self.source());
         Ok(quoted(&text, &format!("v13 two, {way} at {size}, {}", self.source())))

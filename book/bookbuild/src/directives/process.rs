@@ -220,9 +220,7 @@ impl Process {
                 "copy_in" => ms(bound.copy_in_ms),
                 "product" => ms(bound.kernel_ms),
                 "copy_out" => ms(bound.copy_out_ms),
-                _ => {
-                    bail!("`alone` has copy_in, product and copy_out, not `{what}`");
-                }
+                _ => bail!("`alone` has copy_in, product and copy_out, not `{what}`"),
             };
             (comparison, text)
         } else {
@@ -239,9 +237,7 @@ impl Process {
                     busy.map(ms).with_context(missing)?
                 }
                 "calls" => ms(found.calls_ms.as_ref().with_context(missing)?.median()),
-                _ => {
-                    bail!("of {way} there are ms, of_longest, of_sum, products and calls; not `{what}`");
-                }
+                _ => bail!("of {way} there are ms, of_longest, of_sum, products and calls; not `{what}`"),
             };
             (comparison, text)
         };

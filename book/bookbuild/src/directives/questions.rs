@@ -13,35 +13,26 @@ use crate::directives::tasks::{catalogue, prose};
 use crate::kernel_args::find_step;
 use crate::slides::QuestionSlide;
 
-/// Expands `{{#predict v05}}`: the questions of a step and those repeated there; ids after the step select questions.
+/// Expands `{{#predict v05}}`: the questions of a step and those repeated there. Ids after the step select questions,
+/// those of other steps by their full names: `v03.id`.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
     let step = find_step(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
     let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
-    let (again, all): (Vec<_>, Vec<_>) =
-        quiz::of_step(&catalogues, step.id).into_iter().partition(|posed| posed.again.is_some());
-    let own = match ids {
-        [] => all,
-        ids => ids
-            .iter()
-            .map(|id| {
-                let found = all.iter().find(|posed| posed.question.id == *id);
-                found.copied().with_context(|| format!("{} has no question `{id}`", step.id))
-            })
-            .collect::<Result<_, _>>()?,
-    };
-    if own.is_empty() {
+    let mut posed = quiz::of_step(&catalogues, step.id);
+    if !ids.is_empty() {
+        let find =
+            |id: &&str| quiz::find(&posed, id).copied().with_context(|| format!("{} has no question `{id}`", step.id));
+        posed = ids.iter().map(find).collect::<Result<_>>()?;
+    }
+    if posed.is_empty() {
         bail!("{} has no questions", step.id);
     }
     let mut out =
         format!("Answer before you unfold ours, on paper or in a terminal: `cargo xtask predict {}`.\n\n", step.id);
-    for (number, posed) in (1..).zip(own) {
-        out.push_str(&with_folded_answer(&format!("**{number}.**"), posed));
-    }
-    if ids.is_empty() {
-        for posed in again {
-            out.push_str(&with_folded_answer(&format!("**Again, from {}.**", posed.step), posed));
-        }
+    for (number, posed) in (1..).zip(posed) {
+        let again = posed.again.map(|_| format!("**Again, from {}.**", posed.step));
+        out.push_str(&with_folded_answer(&again.unwrap_or_else(|| format!("**{number}.**")), posed));
     }
     Ok(out)
 }

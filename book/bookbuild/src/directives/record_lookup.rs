@@ -148,9 +148,7 @@ impl Records {
             "copy_gbs" => format!("{:.0} GB/s", roofline.copy_gbs),
             "ridge" => format!("{} FLOP/B", digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)),
             "name" => escaped(&run.device),
-            _ => {
-                bail!("a device has fp32_tflops, copy_gbs, ridge and name, not `{what}`");
-            }
+            _ => bail!("a device has fp32_tflops, copy_gbs, ridge and name, not `{what}`"),
         };
         sources.insert(run_source(run, Work::Sgemm));
         Ok(quoted(&text, &format!("measured, {}", run_source(run, Work::Sgemm))))
