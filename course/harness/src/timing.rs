@@ -160,7 +160,6 @@ impl<'g> Scrub<'g> {
     }
 }
 
-// ANCHOR: whole
 /// Returns the whole GPU part, as a program meets it that has its data in ordinary memory: allocate, copy in, launch,
 /// copy out, free. By the host's clock.
 pub fn whole<T: Real, R: Real>(
@@ -189,7 +188,6 @@ pub fn whole<T: Real, R: Real>(
     }
     Ok(Samples(samples))
 }
-// ANCHOR_END: whole
 
 /// Returns the device copying `n` elements to another place: what a transpose cannot beat.
 pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Competitor<'_>, StepError> {
