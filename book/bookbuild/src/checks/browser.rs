@@ -109,8 +109,8 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
                     .with_context(|| format!("running axe-core on {name}"))?;
                 problems.extend(found.into_iter().map(|what| problem(&name, what)));
             }
-            // The page of all chapters exceeds the maximum size of a screenshot.
-            if let Some(shots) = shots.filter(|_| name != PRINT) {
+            // The page of all chapters and that of all slides exceed the maximum size of a screenshot.
+            if let Some(shots) = shots.filter(|_| ![PRINT, "slides.html"].contains(&&*name)) {
                 std::fs::create_dir_all(shots)?;
                 let file = format!("{}-{}.png", name.trim_end_matches(".html").replace('/', "-"), screen.name);
                 let picture = tab.picture().with_context(|| format!("taking a picture of {name}"))?;
