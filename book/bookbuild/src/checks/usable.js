@@ -185,7 +185,7 @@
         [p.innerText.length, Math.round(p.getBoundingClientRect().height / parseFloat(getComputedStyle(p).lineHeight))]);
     const letters = long.filter(([, lines]) => lines > 3).map(([length, lines]) => length / (lines - 0.5));
     const line = letters.reduce((sum, n) => sum + n, 0) / letters.length;
-    if (window.innerWidth > 700 && (line < 55 || line > 80)) out.push(`a line of text has ${Math.round(line)} characters`);
+    if (window.innerWidth > 700 && (line < 55 || line > 82)) out.push(`a line of text has ${Math.round(line)} characters`);
     const walls = [...main.querySelectorAll("pre")].filter((e) => shown(e) && e.getBoundingClientRect().top + window.scrollY < window.innerHeight
         && !e.closest("figure.listing") && e.innerText.trimEnd().split("\n").length > 20);
     if (walls.length) out.push(`more than twenty lines of output begin on the first screen: ${first(walls)}`);
