@@ -50,7 +50,7 @@ const AXES: Costs = [6, 8, 10, 40, 8];
 /// A term that a similar sum has.
 const PARALLEL: Costs = [6, 6, 10, 40, 24];
 /// A distance that the diagnosis names, added to an index.
-const OFFSET: Costs = [5, 40, 40, 60, 40];
+const OFFSET: Costs = [7, 40, 40, 60, 40];
 /// Another index of the same variables.
 const INDEX: Costs = [5, 6, 10, 40, 24];
 const TERM: Costs = [20, 18, 22, 60, 40];
@@ -69,6 +69,8 @@ const SPACE: Costs = [12, 12, 2, 12, 15];
 const VOLATILE: Costs = [90, 90, 90, 90, 4];
 const BARRIER: Costs = [24, 30, 13, 4, 40];
 const CONDITION: Costs = [26, 30, 20, 8, 40];
+/// Condition under which threads leave early.
+const LEAVING: Costs = [26, 30, 6, 8, 40];
 /// Condition of a store that is added.
 const GUARD: Costs = [60, 6, 60, 40, 60];
 /// Order of statements.
@@ -85,7 +87,7 @@ const MENTIONS: u32 = 5;
 const SETS: u32 = 5;
 const LATER: u32 = 3;
 /// Edits beyond this cost are not worth a trial.
-const MOST: u32 = 60;
+const MOST: i32 = 60;
 
 /// Returns the column of [`Costs`] for a verdict.
 fn symptom(clues: &Clues) -> usize {
@@ -102,7 +104,7 @@ fn symptom(clues: &Clues) -> usize {
 }
 
 struct Found {
-    cost: u32,
+    cost: i32,
     costs: Costs,
     line: usize,
     changes: Changes,
@@ -147,10 +149,13 @@ impl Clues {
                 text[..text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len())].parse::<u32>().ok()
             };
             let numbers = text.lines().flat_map(|line| {
-                // `24 | source`, `called at line 24 of v02.cu`, and `at line 24` where the copy is the file.
+                // `24 | source`, `called at line 24 of v02.cu`, and where the copy is the file, `at line 24` or
+                // `at lines 24, 25`.
                 let quoted = line.split_once(" | ").map(|(number, _)| number).filter(|_| is_own);
                 let told = line.split("line ").skip(1).filter(move |rest| is_own || rest.contains(file));
-                quoted.into_iter().chain(told).filter_map(number)
+                let lists = line.split("lines ").skip(1).filter(move |_| is_own);
+                let listed = lists.flat_map(move |list| list.split(", ").map_while(number));
+                quoted.into_iter().chain(told).filter_map(number).chain(listed)
             });
             numbers.collect()
         };
@@ -311,7 +316,7 @@ impl<'s> Search<'s> {
         let of_starter = if self.own.get(line) == Some(&true) { 0 } else { OF_STARTER };
         let lines = changes.iter().map(|(range, _)| self.code.line_of(range.start));
         let suspicion = lines.filter_map(|line| self.suspicion.get(line)).max().copied().unwrap_or_default();
-        let cost = (costs[self.symptom] + extra + of_starter).saturating_sub(suspicion);
+        let cost = (costs[self.symptom] + extra + of_starter) as i32 - suspicion as i32;
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
         // What is inserted after a line is about that line and the next.
         let does_to_do = changes.iter().any(|(range, _)| {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::code::{Holder, Sum, is_constant, is_word};
 use super::{
-    AXES, Changes, EXCHANGE, INDEX, OFFSET, OPERATOR, PARALLEL, PASS, REMOVAL, SIBLING, Search, TERM, distance,
+    AXES, Changes, EXCHANGE, INDEX, LAST, OFFSET, OPERATOR, PARALLEL, PASS, REMOVAL, SIBLING, Search, TERM, distance,
 };
 
 impl<'s> Search<'s> {
@@ -211,7 +211,7 @@ impl<'s> Search<'s> {
             for other in &all {
                 let (missing, odd) = (without(other, own), without(own, other));
                 match (missing.as_slice(), odd.as_slice()) {
-                    ([term], []) if can_use(term) => {
+                    ([term], []) if can_use(term) && *term != "0" => {
                         let extra = if own.len() == 1 { 4 } else { 0 };
                         self.put(PARALLEL, extra, sum.tokens.clone(), with(term, Some(other)));
                     }
@@ -246,7 +246,14 @@ impl<'s> Search<'s> {
                 } else if is_word(term) {
                     let first = all.iter().find(|other| other.len() > 1 && other[0] == *term).copied();
                     let costs = if is_near { PARALLEL } else { TERM };
-                    self.put(costs, if is_near { 8 } else { 10 }, sum.tokens.clone(), with(term, first));
+                    let extra = if self.is_unused_counter(term, sum.tokens.start) {
+                        0
+                    } else if is_near {
+                        8
+                    } else {
+                        10
+                    };
+                    self.put(costs, extra, sum.tokens.clone(), with(term, first));
                 }
             }
         }
@@ -309,6 +316,7 @@ impl<'s> Search<'s> {
 
     /// Adds distances to indices, and to the numbers in them: `col + 64` for `col + 4` where all is 60 columns off.
     pub(super) fn offsets(&mut self, distances: &BTreeSet<u32>) {
+        let is_place = |name: &str| name == "row" || distance(name, "row").is_some_and(|far| far < 8);
         for sum in self.code.sums() {
             let is_index = matches!(sum.holder, Holder::Subscript | Holder::Argument);
             if !is_index || self.code.is_dimension(sum.tokens.start) {
@@ -323,10 +331,9 @@ impl<'s> Search<'s> {
                         let others = [Some(number + by), number.checked_sub(*by)].into_iter().flatten();
                         others.for_each(|other| self.put(OFFSET, 0, term.clone(), other.to_string()));
                     }
-                    None if text.contains(char::is_lowercase) => {
-                        ['+', '-']
-                            .iter()
-                            .for_each(|sign| self.put(OFFSET, 2, sum.tokens.clone(), format!("{text} {sign} {by}")));
+                    None if is_simple(text) && (sum.terms.len() > 1 || is_place(text)) => {
+                        self.put(OFFSET, 1, sum.tokens.clone(), format!("{text} + {by}"));
+                        self.put(OFFSET, 4, sum.tokens.clone(), format!("{text} - {by}"));
                     }
                     None => {}
                 }
@@ -402,7 +409,8 @@ impl<'s> Search<'s> {
             if let Some(sign) = term.clone().skip(1).rfind(is_factor) {
                 let [left, right] = [term.start..sign, sign + 1..term.end].map(|part| self.code.words(part));
                 if self.code.at(sign) == "/" && !(is_constant(left) && is_constant(right)) {
-                    self.put(OPERATOR, 4, term.clone(), format!("({left} + {right} - 1) / {right}"));
+                    let costs = if self.code.is_head(sign) { LAST } else { OPERATOR };
+                    self.put(costs, 4, term.clone(), format!("({left} + {right} - 1) / {right}"));
                 }
                 self.put(REMOVAL, 2, term.clone(), left);
             }
@@ -435,6 +443,13 @@ impl<'s> Search<'s> {
                 }
             }
         }
+    }
+
+    /// Returns whether a name counts a loop around a token and does not stand in its line.
+    fn is_unused_counter(&self, name: &str, at: usize) -> bool {
+        let line = self.code.tokens[at].line;
+        let mut of_name = self.code.tokens[..at].iter().zip(0..).filter(|(token, _)| token.text == name);
+        of_name.clone().any(|(_, at)| self.code.is_head(at)) && of_name.all(|(token, _)| token.line != line)
     }
 
     /// Returns whether another call of the same function has a term, or a sibling of it, in its arguments.

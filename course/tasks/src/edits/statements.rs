@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::code::is_word;
-use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, ORDER, PARALLEL, Search};
+use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, LEAVING, ORDER, PARALLEL, Search};
 
 impl Search<'_> {
     /// Adds, removes and moves barriers.
@@ -48,7 +48,7 @@ impl Search<'_> {
                 ("{", _) => continue,
                 _ => vec![(self.code.bytes(at..close + 1), String::new())],
             };
-            self.add(CONDITION, 0, changes);
+            self.add(if self.code.at(close + 1) == "return" { LEAVING } else { CONDITION }, 0, changes);
         }
     }
 
