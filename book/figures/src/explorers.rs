@@ -200,9 +200,9 @@ pub fn claim(rules: &str, n_cases: usize) -> String {
     )
 }
 
-/// Returns a program that evaluates all cases and sets `verdict`: `agreed 4000`, or the first disagreement.
-fn program(rules: &str, cases: &[Case]) -> String {
-    let mut program = format!("{rules}\n{}", include_str!("explorers.js"));
+/// Returns a program that evaluates all cases with each text of the rules, and sets `verdicts`: a line for each.
+fn program(rules: &[String], cases: &[Case]) -> String {
+    let mut program = include_str!("explorers.js").to_owned();
     // Functions are compiled when they are called: none after the first disagreement.
     for (i, part) in cases.chunks(64).enumerate() {
         writeln!(program, "parts[{i}] = () => {{").expect("a string takes everything");
@@ -211,8 +211,7 @@ fn program(rules: &str, cases: &[Case]) -> String {
         }
         program.push_str("};\n");
     }
-    program.push_str("for (const part of parts) if (verdict === \"\") part();\n");
-    program.push_str("if (verdict === \"\") verdict = `agreed ${n}`;\n");
+    writeln!(program, "const verdicts = {}.map(judge).join(\"\\n\");", serde_json::json!(rules)).expect("it is text");
     program
 }
 
@@ -243,18 +242,30 @@ impl Engine {
     /// # Errors
     /// On the first disagreement, or when the engine cannot run.
     pub fn run(self, rules: &str, cases: &[Case], scratch: &Path) -> anyhow::Result<usize> {
+        let [verdict] = &self.verdicts(&[rules.to_owned()], cases, scratch)?[..] else { bail!("not one verdict") };
+        let n = verdict.strip_prefix("agreed ").and_then(|n| n.parse().ok());
+        n.with_context(|| verdict.clone())
+    }
+
+    /// Evaluates all cases with each text of the rules, and returns for each `agreed` with their number, or the first
+    /// disagreement.
+    ///
+    /// # Errors
+    /// When the engine cannot run, or a program throws.
+    pub fn verdicts(self, rules: &[String], cases: &[Case], scratch: &Path) -> anyhow::Result<Vec<String>> {
         std::fs::create_dir_all(scratch).with_context(|| scratch.display().to_string())?;
         let program = program(rules, cases);
         let output = match self {
             Self::Node => {
                 let file = scratch.join("cases.js");
-                std::fs::write(&file, format!("{program}console.log(verdict);\n"))?;
+                std::fs::write(&file, format!("{program}console.log(verdicts);\n"))?;
                 Command::new("node").arg(&file).output()?
             }
             Self::Browser(name) => {
                 let file = scratch.join("cases.html");
                 let page = format!(
-                    "<!doctype html><body><script>\n{program}document.body.textContent = verdict;\n</script>\n"
+                    "<!doctype html><body><pre></pre><script>\n{program}document.querySelector(\"pre\").textContent = \
+                     verdicts;\n</script>\n"
                 );
                 std::fs::write(&file, page)?;
                 let file = file.canonicalize()?;
@@ -266,15 +277,11 @@ impl Engine {
             }
         };
         let said = String::from_utf8_lossy(&output.stdout);
-        let verdict =
-            said.split("agreed ").nth(1).map(|rest| rest.chars().take_while(char::is_ascii_digit).collect::<String>());
-        match verdict.and_then(|digits| digits.parse().ok()) {
-            Some(n) => Ok(n),
-            None if said.contains("disagreed") => {
-                let at = said.find("disagreed").unwrap_or(0);
-                bail!("{}", said[at..].lines().next().unwrap_or_default())
-            }
-            None => bail!("{self:?}: {}", String::from_utf8_lossy(&output.stderr).trim()),
+        let said = said.split("<pre>").last().and_then(|rest| rest.split("</pre>").next()).unwrap_or_default();
+        let verdicts: Vec<String> = said.lines().filter(|line| line.contains("agreed")).map(str::to_owned).collect();
+        if verdicts.len() != rules.len() {
+            bail!("{self:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
         }
+        Ok(verdicts)
     }
 }

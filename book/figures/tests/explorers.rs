@@ -32,14 +32,18 @@ fn check_edits(name: &str, program: &str, cases: &[Case]) -> anyhow::Result<()> 
         eprintln!("not run: neither node nor chromium is here");
         return Ok(());
     };
-    let scratch = scratch(name);
-    assert_eq!(engine.run(program, cases, &scratch)?, cases.len());
     let mut edits: BTreeMap<String, Vec<[String; 2]>> = toml::from_str(include_str!("edits.toml"))?;
-    for [right, wrong] in edits.remove(name).expect("edits of the program") {
-        assert!(program.contains(&right), "the {name} have no `{right}`");
-        let error = engine.run(&program.replace(&right, &wrong), cases, &scratch).err().map(|error| error.to_string());
-        let told = error.as_deref().is_some_and(|error| error.starts_with("disagreed"));
-        assert!(told, "`{wrong}` for `{right}`: {error:?}");
+    let edits = edits.remove(name).expect("edits of the program");
+    let mut programs = vec![program.to_owned()];
+    for [right, wrong] in &edits {
+        assert!(program.contains(right), "the {name} have no `{right}`");
+        programs.push(program.replace(right, wrong));
+    }
+    let scratch = scratch(name);
+    let verdicts = engine.verdicts(&programs, cases, &scratch)?;
+    assert_eq!(verdicts[0], format!("agreed {}", cases.len()));
+    for ([right, wrong], verdict) in edits.iter().zip(&verdicts[1..]) {
+        assert!(verdict.starts_with("disagreed"), "`{wrong}` for `{right}`: {verdict}");
     }
     std::fs::remove_dir_all(&scratch)?;
     Ok(())
