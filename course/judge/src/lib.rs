@@ -180,6 +180,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         if self.is_broken() {
             return TrialOutcome::Broken;
         }
+        // What is known may tell more than any result on this shape could.
+        let known = self.mismatch.as_ref().map(|known| information(known.wrong.shape, Some(known)));
+        if known >= Some(information(trial.shape, None)) && !trial.is_right(&got) {
+            return TrialOutcome::Wrong;
+        }
         match trial.look(self.task, &got) {
             None => TrialOutcome::Right(Box::new(report)),
             Some(mut mismatch) => {
@@ -355,21 +360,26 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     }
 }
 
-/// Keeps the more informative of two wrong results: one with a pattern, or with a map, or of several rounds over k. A
-/// single row or column shows little.
+/// Keeps the more informative of two wrong results.
 fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
-    const FEW_TERMS: usize = 16;
-    let is_flat = |shape: Shape| shape.m == 1 || shape.n == 1;
-    let rank = |Mismatch { clue, subject, wrong, .. }: &Mismatch| {
-        let few_terms = wrong.shape.k <= FEW_TERMS;
-        // Few terms give a sum in many ways, and small matrices have few places.
-        let is_weak = few_terms && (*clue < Clue::Specific || *subject == Subject::Rounds);
-        let clue = if is_weak { Clue::Nothing } else { *clue };
-        (clue, !is_flat(wrong.shape), !wrong.map.is_empty(), !few_terms)
-    };
-    if kept.as_ref().is_none_or(|known| rank(&mismatch) > rank(known)) {
+    let of = |mismatch: &Mismatch| information(mismatch.wrong.shape, Some(mismatch));
+    if kept.as_ref().is_none_or(|known| of(&mismatch) > of(known)) {
         *kept = Some(mismatch);
     }
+}
+
+/// Ranks a wrong result on a shape, or the best that there could be: first those with a pattern, then with a map, then
+/// of several rounds over k. A single row or column shows little.
+fn information(shape: Shape, mismatch: Option<&Mismatch>) -> (Clue, bool, bool, bool) {
+    const FEW_TERMS: usize = 16;
+    let few_terms = shape.k <= FEW_TERMS;
+    let clue = mismatch.map_or(Clue::Specific, |Mismatch { clue, subject, .. }| {
+        // Few terms give a sum in many ways, and small matrices have few places.
+        let is_weak = few_terms && (*clue < Clue::Specific || *subject == Subject::Rounds);
+        if is_weak { Clue::Nothing } else { *clue }
+    });
+    let has_map = mismatch.is_none_or(|mismatch| !mismatch.wrong.map.is_empty());
+    (clue, shape.m > 1 && shape.n > 1, has_map, !few_terms)
 }
 
 /// Converts a finding to a record; `severity` overrides its own.
