@@ -34,14 +34,13 @@ fn ten_thousand_cycles_keep_memory_flat() {
         }
     };
     (0..1000).for_each(&mut cycle);
-    let mut growth = || {
+    let mut is_flat = || {
         let before = resident_kib();
         (0..10_000).for_each(&mut cycle);
-        resident_kib().saturating_sub(before)
+        resident_kib().saturating_sub(before) < 16 * 1024
     };
     // Other tests run beside this one, but not all the time. A leak of even one 4 KiB buffer per cycle would be 40 MiB.
-    let grown = (0..3).map(|_| growth()).min().unwrap_or(0);
-    assert!(grown < 16 * 1024, "{grown} KiB more");
+    assert!((0..3).any(|_| is_flat()), "10 000 cycles keep 16 MiB and more");
     assert_eq!(synchronize(), CUDA_SUCCESS);
 }
 
