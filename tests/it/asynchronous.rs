@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use tasks::fixtures::Fixture;
-use tests::asynchronous::{committed, shown};
+use tests::asynchronous::{Loaded, committed};
 use tests::{asynchronous, fixture};
 
 static KERNELS: LazyLock<Vec<(Fixture, String)>> = LazyLock::new(|| fixture::folder("tests/fixtures/asynchronous"));
@@ -14,8 +14,9 @@ static KERNELS: LazyLock<Vec<(Fixture, String)>> = LazyLock::new(|| fixture::fol
 fn right_kernels_are_clean() {
     let mut wrong = Vec::new();
     for kernel in KERNELS.iter().filter(|(one, _)| one.name.ends_with("_fixed")) {
+        let loaded = Loaded::new(kernel);
         for threads in [1, 4] {
-            let (text, _) = shown(kernel, threads);
+            let (text, _) = loaded.shown(threads);
             if !text.is_empty() {
                 wrong.push(format!("{} ({threads}):\n{text}", kernel.0.name));
             }
@@ -50,7 +51,7 @@ fn kernels_of_v11_are_clean() {
             "// block: {block}\n// shared: {shared}\n// product: {parameters}\n\
              // launch: blocks {blocks} whole 0 shape 140 132 36\n"
         );
-        let (text, _) = shown(&committed(file, name, &head), 1);
+        let (text, _) = Loaded::new(&committed(file, name, &head)).shown(1);
         if !text.is_empty() {
             wrong.push(format!("{file}:\n{text}"));
         }
@@ -67,14 +68,14 @@ fn broken_kernels_are_told_as_what_they_are() {
     settings.set_prepend_module_to_snapshot(false);
     for kernel in KERNELS.iter().filter(|(one, _)| one.name.ends_with("_broken")) {
         let name = &kernel.0.name;
-        let (text, codes) = shown(kernel, 1);
+        let (text, codes) = Loaded::new(kernel).shown(1);
         let expected = asynchronous::head(&kernel.0).expect;
         if expected.is_empty() != codes.is_empty() || expected.iter().any(|code| !codes.contains(code)) {
             wrong.push(format!("{name}: expected {expected:?}, found {codes:?}"));
         }
         let short = name.trim_end_matches("_broken").to_owned();
         settings.bind(|| insta::assert_snapshot!(short, text));
-        assert_eq!(text, shown(kernel, 4).0, "{name}");
+        assert_eq!(text, Loaded::new(kernel).shown(4).0, "{name}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use simt::gpu::Gpu;
 use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
-use tests::asynchronous::{ALPHA, Inputs, committed, head, of_bf16, pitch_of_parts, run, split, to_e4m3};
+use tests::asynchronous::{ALPHA, Inputs, Loaded, committed, of_bf16, pitch_of_parts, split, to_e4m3};
 
 struct Plan {
     source: &'static str,
@@ -124,8 +124,9 @@ fn kernels_of_v12_are_clean_and_meet_no_conflict() {
     let to_fp32 = to_fp32().into_iter().zip(TO_FP32).map(|(kernel, plan)| (plan.source, kernel));
     for (source, kernel) in PLANS.iter().flat_map(with_sources).chain(to_fp32) {
         let name = &kernel.0.name;
-        for launch in head(&kernel.0).launches {
-            let ran = run(&kernel, launch, 1, Inputs::Whole);
+        let loaded = Loaded::new(&kernel);
+        for &launch in &loaded.head.launches {
+            let ran = loaded.run(launch, 1, Inputs::Whole);
             let texts = tests::gpu::texts(&ran.findings);
             assert!(texts.is_empty() && ran.n_wrong == 0, "{name}: {} wrong\n{texts}", ran.n_wrong);
             if SWIZZLED.contains(&source) {
@@ -194,9 +195,10 @@ struct Summed<'a> {
 impl Summed<'_> {
     /// Returns the largest error of its C, which has the bits that it should have.
     fn largest_error(&self) -> f64 {
-        let launch = head(&self.kernel.0).launches[2];
+        let loaded = Loaded::new(&self.kernel);
+        let launch = loaded.head.launches[2];
         let [m, n, k] = launch.shape;
-        let found = run(&self.kernel, launch, 1, self.inputs).c;
+        let found = loaded.run(launch, 1, self.inputs).c;
         let product = self.inputs.product(launch.shape);
         let b: Vec<Vec<f32>> = product.b.chunks(n).map(<[f32]>::to_vec).collect();
         let mut largest = 0.0_f64;

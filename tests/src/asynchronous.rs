@@ -57,6 +57,15 @@ pub struct Launch {
     pub shape: [usize; 3],
 }
 
+/// A kernel on a GPU of its own, which its launches share: reading and decoding it takes longer than most of them.
+pub struct Loaded<'a> {
+    pub fixture: &'a Fixture,
+    pub head: Head,
+    ptx: &'a str,
+    gpu: Gpu,
+    module: Module,
+}
+
 #[derive(Debug)]
 pub struct Ran {
     pub findings: Vec<Finding>,
@@ -217,127 +226,137 @@ impl Inputs {
     }
 }
 
-pub fn run((one, ptx): &(Fixture, String), launch: Launch, threads: usize, inputs: Inputs) -> Ran {
-    let head = head(one);
-    let [m, n, k] = launch.shape;
-    let product = inputs.product(launch.shape);
-    let old: Vec<f32> = (0..m * n).map(|i| (i % 7) as f32).collect();
-    let gpu = Gpu::with_memory(1 << 30);
-    // Small whole numbers are the same in bf16, and so is what C holds before.
-    let upload = |name: &str, matrix: &[f32]| {
-        if head.is_of(name, "bf16") {
-            return gpu.upload(&matrix.iter().copied().map(to_bf16).collect::<Vec<u16>>());
-        }
-        if head.is_of(name, "e4m3") {
-            gpu.upload(&matrix.iter().copied().map(to_e4m3).collect::<Vec<u8>>())
-        } else {
-            gpu.upload(matrix)
-        }
-    };
-    let is_turned = head.parameters.iter().any(|word| word.starts_with("Bt"));
-    let stored_b = if is_turned { &transposed(&product.b, k, n) } else { &product.b };
-    let [a, mut b, c] = [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
-    if head.lacks_last_row_of_b {
-        b = gpu.alloc::<f32>(k * n);
-        gpu.write(b, &product.b[..(k - 1) * n]);
+impl<'a> Loaded<'a> {
+    pub fn new((fixture, ptx): &'a (Fixture, String)) -> Self {
+        let gpu = Gpu::with_memory(1 << 30);
+        let module = match gpu.load(ptx) {
+            Ok(module) => module,
+            Err(refused) => panic!("{}: {refused}", fixture.name),
+        };
+        Self { fixture, head: head(fixture), ptx, gpu, module }
     }
-    let module = match gpu.load(ptx) {
-        Ok(module) => module,
-        Err(refused) => panic!("{}: {refused}", one.name),
-    };
-    let kernel = module.kernel(&head.kernel).or(module.kernels().first());
-    let kernel = kernel.expect("a kernel");
-    let maps = |matrix: u64, rows: usize, cols: usize, what: &str| {
-        if !what.ends_with("/parts") {
-            return Argument(map(matrix, rows, [cols; 2], what).encode().to_vec());
-        }
-        let pitch = pitch_of_parts(cols);
-        let parts = split(&gpu, &module, rows, cols, matrix);
-        let address = |part| parts + (part * rows * pitch * size_of::<u16>()) as u64;
-        let maps = (0..3).flat_map(|part| map(address(part), rows, [cols, pitch], what).encode());
-        Argument(maps.collect())
-    };
-    let arguments: Vec<Argument> = (head.parameters.iter())
-        .map(|word| match (word.as_str(), word.split_once(':')) {
-            (_, Some(("A", what))) => maps(a, m, k, what),
-            (_, Some(("B", what))) => maps(b, k, n, what),
-            (_, Some(("Bt", what))) => maps(b, n, k, what),
-            (_, Some(("C", what))) => maps(c, m, n, what),
-            ("M", _) => (m as i32).into(),
-            ("N", _) => (n as i32).into(),
-            ("K", _) => (k as i32).into(),
-            ("alpha", _) => ALPHA.into(),
-            ("beta", _) => BETA.into(),
-            ("whole", _) => launch.whole.into(),
-            ("A" | "A/bf16", _) => a.into(),
-            ("B" | "B/bf16", _) => b.into(),
-            ("C" | "C/bf16", _) => c.into(),
-            _ => panic!("a parameter {word}"),
-        })
-        .collect();
-    let options = LaunchOptions {
-        // What is only summed is checked with whole numbers, too.
-        check_level: if inputs == Inputs::Whole { CheckLevel::CheckedWithGlobalRaces } else { CheckLevel::Count },
-        budget: NonZeroU64::new(1 << 30),
-        threads: NonZeroUsize::new(threads),
-        names: Names { sources: vec![(format!("{}.cu", one.name), one.source.as_str().into())], ..Names::default() },
-        ..LaunchOptions::default()
-    };
-    let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
-    let params = kernel.param_block(&arguments).expect("its parameters");
-    let config = shape.config(params, options);
-    let has_beta = head.parameters.iter().any(|word| word == "beta");
-    let expected = match inputs {
-        Inputs::Whole => product.reference_of_whole(),
-        Inputs::Any | Inputs::Short => Vec::new(),
-    };
-    let is_bf16 = head.is_of("C", "bf16");
-    let launch_once = || {
-        if is_bf16 {
-            gpu.write(c, &old.iter().copied().map(to_bf16).collect::<Vec<u16>>())
-        } else {
-            gpu.write(c, &old)
-        }
-        let report = gpu.launch(kernel, &config).expect("a launch");
-        let report = Report::new(report, kernel, &config);
-        let found: Vec<f32> =
-            if is_bf16 { gpu.read(c, m * n).into_iter().map(of_bf16).collect() } else { gpu.read(c, m * n) };
-        let wrong = found.iter().zip(&expected).zip(&old);
-        let wrong = wrong.filter(|((found, sum), old)| {
-            let right = ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 };
-            **found != if is_bf16 { of_bf16(to_bf16(right)) } else { right }
-        });
-        Ran {
-            counters: report.launch.total,
-            findings: report.findings,
-            n_wrong: wrong.count(),
-            n_elements: m * n,
-            c: found,
-        }
-    };
-    let first = launch_once();
-    // Kernels count finished blocks in global variables, where a second launch finds what the first one left.
-    let is_atomic = |word: &str| word.starts_with("atom.") || word.starts_with("red.");
-    let leaves_counts = ptx.split_whitespace().any(is_atomic);
-    if leaves_counts && first.findings.is_empty() && first.n_wrong == 0 { launch_once() } else { first }
-}
 
-/// Returns findings and wrong results of a kernel's launches up to the first with any: as text, and the codes.
-pub fn shown(kernel: &(Fixture, String), threads: usize) -> (String, Vec<String>) {
-    let (mut text, mut codes) = (String::new(), Vec::new());
-    for launch in head(&kernel.0).launches {
-        let ran = run(kernel, launch, threads, Inputs::Whole);
-        for finding in &ran.findings {
-            text.push_str(&finding.text);
-            text.push('\n');
-            codes.push(finding.code.as_str().to_owned());
+    pub fn run(&self, launch: Launch, threads: usize, inputs: Inputs) -> Ran {
+        let Self { fixture, head, ptx, gpu, module } = self;
+        let [m, n, k] = launch.shape;
+        let product = inputs.product(launch.shape);
+        let old: Vec<f32> = (0..m * n).map(|i| (i % 7) as f32).collect();
+        // Small whole numbers are the same in bf16, and so is what C holds before.
+        let upload = |name: &str, matrix: &[f32]| {
+            if head.is_of(name, "bf16") {
+                return gpu.upload(&matrix.iter().copied().map(to_bf16).collect::<Vec<u16>>());
+            }
+            if head.is_of(name, "e4m3") {
+                gpu.upload(&matrix.iter().copied().map(to_e4m3).collect::<Vec<u8>>())
+            } else {
+                gpu.upload(matrix)
+            }
+        };
+        let is_turned = head.parameters.iter().any(|word| word.starts_with("Bt"));
+        let stored_b = if is_turned { &transposed(&product.b, k, n) } else { &product.b };
+        let [a, mut b, c] =
+            [("A", &product.a), ("B", stored_b), ("C", &old)].map(|(name, matrix)| upload(name, matrix));
+        if head.lacks_last_row_of_b {
+            b = gpu.alloc::<f32>(k * n);
+            gpu.write(b, &product.b[..(k - 1) * n]);
         }
-        if ran.n_wrong > 0 {
-            let _ = writeln!(text, "{} of {} elements of C are wrong.", ran.n_wrong, ran.n_elements);
-        }
-        if !text.is_empty() {
-            break;
-        }
+        let kernel = module.kernel(&head.kernel).or(module.kernels().first());
+        let kernel = kernel.expect("a kernel");
+        let maps = |matrix: u64, rows: usize, cols: usize, what: &str| {
+            if !what.ends_with("/parts") {
+                return Argument(map(matrix, rows, [cols; 2], what).encode().to_vec());
+            }
+            let pitch = pitch_of_parts(cols);
+            let parts = split(gpu, module, rows, cols, matrix);
+            let address = |part| parts + (part * rows * pitch * size_of::<u16>()) as u64;
+            let maps = (0..3).flat_map(|part| map(address(part), rows, [cols, pitch], what).encode());
+            Argument(maps.collect())
+        };
+        let arguments: Vec<Argument> = (head.parameters.iter())
+            .map(|word| match (word.as_str(), word.split_once(':')) {
+                (_, Some(("A", what))) => maps(a, m, k, what),
+                (_, Some(("B", what))) => maps(b, k, n, what),
+                (_, Some(("Bt", what))) => maps(b, n, k, what),
+                (_, Some(("C", what))) => maps(c, m, n, what),
+                ("M", _) => (m as i32).into(),
+                ("N", _) => (n as i32).into(),
+                ("K", _) => (k as i32).into(),
+                ("alpha", _) => ALPHA.into(),
+                ("beta", _) => BETA.into(),
+                ("whole", _) => launch.whole.into(),
+                ("A" | "A/bf16", _) => a.into(),
+                ("B" | "B/bf16", _) => b.into(),
+                ("C" | "C/bf16", _) => c.into(),
+                _ => panic!("a parameter {word}"),
+            })
+            .collect();
+        let options = LaunchOptions {
+            // What is only summed is checked with whole numbers, too.
+            check_level: if inputs == Inputs::Whole { CheckLevel::CheckedWithGlobalRaces } else { CheckLevel::Count },
+            budget: NonZeroU64::new(1 << 30),
+            threads: NonZeroUsize::new(threads),
+            names: Names {
+                sources: vec![(format!("{}.cu", fixture.name), fixture.source.as_str().into())],
+                ..Names::default()
+            },
+            ..LaunchOptions::default()
+        };
+        let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
+        let params = kernel.param_block(&arguments).expect("its parameters");
+        let config = shape.config(params, options);
+        let has_beta = head.parameters.iter().any(|word| word == "beta");
+        let expected = match inputs {
+            Inputs::Whole => product.reference_of_whole(),
+            Inputs::Any | Inputs::Short => Vec::new(),
+        };
+        let is_bf16 = head.is_of("C", "bf16");
+        let launch_once = || {
+            if is_bf16 {
+                gpu.write(c, &old.iter().copied().map(to_bf16).collect::<Vec<u16>>())
+            } else {
+                gpu.write(c, &old)
+            }
+            let report = gpu.launch(kernel, &config).expect("a launch");
+            let report = Report::new(report, kernel, &config);
+            let found: Vec<f32> =
+                if is_bf16 { gpu.read(c, m * n).into_iter().map(of_bf16).collect() } else { gpu.read(c, m * n) };
+            let wrong = found.iter().zip(&expected).zip(&old);
+            let wrong = wrong.filter(|((found, sum), old)| {
+                let right = ALPHA * **sum + if has_beta { BETA * **old } else { 0.0 };
+                **found != if is_bf16 { of_bf16(to_bf16(right)) } else { right }
+            });
+            Ran {
+                counters: report.launch.total,
+                findings: report.findings,
+                n_wrong: wrong.count(),
+                n_elements: m * n,
+                c: found,
+            }
+        };
+        let first = launch_once();
+        // Kernels count finished blocks in global variables, where a second launch finds what the first one left.
+        let is_atomic = |word: &str| word.starts_with("atom.") || word.starts_with("red.");
+        let leaves_counts = ptx.split_whitespace().any(is_atomic);
+        if leaves_counts && first.findings.is_empty() && first.n_wrong == 0 { launch_once() } else { first }
     }
-    (text, codes)
+
+    /// Returns findings and wrong results of a kernel's launches up to the first with any: as text, and the codes.
+    pub fn shown(&self, threads: usize) -> (String, Vec<String>) {
+        let (mut text, mut codes) = (String::new(), Vec::new());
+        for &launch in &self.head.launches {
+            let ran = self.run(launch, threads, Inputs::Whole);
+            for finding in &ran.findings {
+                text.push_str(&finding.text);
+                text.push('\n');
+                codes.push(finding.code.as_str().to_owned());
+            }
+            if ran.n_wrong > 0 {
+                let _ = writeln!(text, "{} of {} elements of C are wrong.", ran.n_wrong, ran.n_elements);
+            }
+            if !text.is_empty() {
+                break;
+            }
+        }
+        (text, codes)
+    }
 }
