@@ -15,12 +15,13 @@ use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
 use crate::program::AtomicForm;
 
 /// Layout of a pattern's lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Spread {
     /// Consecutive words, all 32 lanes.
     Linear,
     /// One address in all active lanes.
     Uniform,
+    #[default]
     Gather,
 }
 
@@ -101,8 +102,9 @@ fn sectors(addresses: &Addresses, bytes: u32, atomic: Option<AtomicForm>) -> u32
 }
 
 /// Memory space that decides which counters an access adds to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Home {
+    #[default]
     Nowhere,
     Global,
     Shared,
@@ -111,14 +113,12 @@ pub(crate) enum Home {
 }
 
 /// Role of a shared access in merging.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Merge {
+    #[default]
     Alone,
     /// The access stands for its group: `bytes` of the merged access, which starts `back` bytes before this address.
-    Leads {
-        bytes: u8,
-        back: u8,
-    },
+    Leads { bytes: u8, back: u8 },
     /// Another access stands for this one.
     Follows,
 }
@@ -129,7 +129,7 @@ pub(crate) enum Merge {
 /// it, which are computed when the first access with that pattern is counted. A cost of 0 is one that has not been
 /// computed: every access takes a sector, a wavefront and a word. The memory of the last access (`from` to
 /// `allocation`) is cached independently of the pattern; `len` is 0 where none is known.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 #[repr(C, align(64))]
 pub(crate) struct Memo<'j> {
     /// Distance of each active lane's address from the first active lane's. Inactive lanes hold stale values.
@@ -149,6 +149,8 @@ pub(crate) struct Memo<'j> {
     pub(crate) halves: [Spread; 2],
     /// Whether two lanes access the same byte.
     pub(crate) overlapping: bool,
+    /// As [`Touch::distinct`](crate::check::race::Touch::distinct).
+    pub(crate) distinct: LaneMask,
     /// Number of the pattern: [`Memo::learn`] sets another one each time.
     pub(crate) serial: u64,
     /// First address of the memory that the last access lay in.
@@ -206,45 +208,7 @@ pub(crate) struct Memo<'j> {
 
 impl Memo<'_> {
     pub(crate) fn new(bytes: u32, load: bool, merge: Merge) -> Self {
-        Self {
-            delta: [0; 32],
-            mask: LaneMask::EMPTY,
-            first: 0,
-            low: 0,
-            span: 0,
-            align: 0,
-            spread: Spread::Gather,
-            halves: [Spread::Gather; 2],
-            overlapping: false,
-            serial: 0,
-            from: 0,
-            len: 0,
-            host: std::ptr::null_mut(),
-            home: Home::Nowhere,
-            allocation: None,
-            bytes,
-            load,
-            merge,
-            atomic: None,
-            atomic_costs: [AtomicCost::default(); 2],
-            sectors: [0; 32],
-            wavefronts: [0; 4],
-            l1_words: 0,
-            n_words: 0,
-            l1_passes: 0,
-            l1_at: u64::MAX,
-            l1_from: 0,
-            l1_len: 0,
-            ideal: 0,
-            merged: [0; 2],
-            n_runs: 0,
-            runs: [ByteRun { start: 0, bytes: 0 }; 32],
-            bitmap: [0; BITMAP_WORDS],
-            n_bitmap_words: 0,
-            cell_shift: 2,
-            local: [0; 32],
-            tally: Tally::default(),
-        }
+        Self { bytes, load, merge, l1_at: u64::MAX, cell_shift: 2, ..Self::default() }
     }
 
     /// Forgets the memory of the last access: the shared memory of the next block lies elsewhere.
@@ -410,6 +374,11 @@ impl Memo<'_> {
         }
         self.n_runs = n_runs as u8;
         self.overlapping = overlapping;
+        self.distinct = self.mask;
+        if overlapping {
+            let mut before = None;
+            self.distinct = self.mask.filter(|lane| before.replace(self.delta[lane]) != Some(self.delta[lane]));
+        }
         self.find_bitmap();
     }
 

@@ -98,12 +98,13 @@ impl CellBits {
 
 /// Passes the bits of a pattern, moved up by `from`, to `each`, word by word.
 #[inline(always)]
-fn shifted(from: usize, pattern: &[u64], mut each: impl FnMut(usize, u64)) {
+pub(crate) fn shifted(from: usize, pattern: &[u64], mut each: impl FnMut(usize, u64)) {
     let (mut word, by) = (from / 64, from % 64);
     let mut carried = 0;
     for bits in pattern {
         each(word, bits << by | carried);
-        carried = if by == 0 { 0 } else { bits >> (64 - by) };
+        // In two steps, since all bits leave the word where `by` is 0.
+        carried = bits >> 1 >> (63 - by);
         word += 1;
     }
     if carried != 0 {
@@ -117,6 +118,18 @@ fn span(from: usize, n: usize) -> u64 {
     if n >= 64 { u64::MAX } else { ((1u64 << n) - 1) << from }
 }
 
+/// Calls `f` with each word that a range of bits touches, and the bits of the range in it.
+#[inline(always)]
+pub(crate) fn each_word(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
+    let (mut at, end) = (start, start + n);
+    while at < end {
+        let bit = at & 63;
+        let take = (64 - bit).min(end - at);
+        f(at >> 6, span(bit, take));
+        at += take;
+    }
+}
+
 impl Bits {
     pub(crate) fn new(n: usize) -> Self {
         Self { words: vec![0; n.div_ceil(64)] }
@@ -126,21 +139,9 @@ impl Bits {
         self.words.fill(0);
     }
 
-    /// Calls `f` with each word that the range touches and the bits of the range in it.
-    #[inline(always)]
-    fn each(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
-        let (mut at, end) = (start, start + n);
-        while at < end {
-            let bit = at & 63;
-            let take = (64 - bit).min(end - at);
-            f(at >> 6, span(bit, take));
-            at += take;
-        }
-    }
-
     #[inline(always)]
     pub(crate) fn set(&mut self, start: usize, n: usize) {
-        Self::each(start, n, |word, bits| {
+        each_word(start, n, |word, bits| {
             if let Some(w) = self.words.get_mut(word) {
                 *w |= bits;
             }
@@ -149,7 +150,7 @@ impl Bits {
 
     #[inline(always)]
     pub(crate) fn unset(&mut self, start: usize, n: usize) {
-        Self::each(start, n, |word, bits| {
+        each_word(start, n, |word, bits| {
             if let Some(w) = self.words.get_mut(word) {
                 *w &= !bits;
             }
@@ -159,7 +160,7 @@ impl Bits {
     #[inline(always)]
     pub(crate) fn all(&self, start: usize, n: usize) -> bool {
         let mut missing = 0;
-        Self::each(start, n, |word, bits| missing |= bits & !self.words.get(word).copied().unwrap_or(0));
+        each_word(start, n, |word, bits| missing |= bits & !self.words.get(word).copied().unwrap_or(0));
         missing == 0
     }
 

@@ -11,6 +11,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::bits::each_word;
 use super::relaxed;
 
 /// Host memory starts at a multiple of this, so that vectors in it are aligned as on a device.
@@ -379,18 +380,5 @@ impl Bytes {
             all &= self.written_word(word) & bits == bits;
         });
         all
-    }
-}
-
-/// Splits a range of bits into words of 64.
-#[inline(always)]
-fn each_word(start: usize, n: usize, mut f: impl FnMut(usize, u64)) {
-    let (mut at, end) = (start, start + n);
-    while at < end {
-        let (word, bit) = (at / 64, at % 64);
-        let take = (64 - bit).min(end - at);
-        let bits = if take == 64 { u64::MAX } else { ((1 << take) - 1) << bit };
-        f(word, bits);
-        at += take;
     }
 }

@@ -1,8 +1,5 @@
 //! Bitmaps over memory: one bit per unit, in chunks of 1024 units.
 
-#[cfg(test)]
-mod tests;
-
 use super::touch::Mark;
 
 pub(super) const CHUNK: u64 = 1024;
@@ -68,35 +65,6 @@ pub(super) const fn bit(kind: Mark) -> u8 {
 }
 
 pub(super) const KINDS: [Mark; 5] = [Mark::Read, Mark::Write, Mark::Atomic, Mark::StrongRead, Mark::StrongWrite];
-
-/// Returns the words that hold units `from .. to`, each with the mask of those units.
-#[inline]
-pub(super) fn words(from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
-    (from / 64..to.div_ceil(64)).map(move |word| {
-        let low = from.saturating_sub(word * 64);
-        let high = (to - word * 64).min(64);
-        let mask = (u64::MAX >> (64 - (high - low))) << low;
-        (word, mask)
-    })
-}
-
-/// Calls `each` with the words that hold units `from + i` for the bits `i` of `pattern`, and the masks of those units.
-#[inline(always)]
-pub(super) fn shifted(from: u64, pattern: &[u64], mut each: impl FnMut(u64, u64)) {
-    let (mut word, by) = (from / 64, from % 64);
-    let mut carried = 0;
-    for bits in pattern {
-        let units = bits << by | carried;
-        carried = if by == 0 { 0 } else { bits >> (64 - by) };
-        if units != 0 {
-            each(word, units);
-        }
-        word += 1;
-    }
-    if carried != 0 {
-        each(word, carried);
-    }
-}
 
 impl Marks {
     /// Marks units of a word; returns whether a rival of `kind` had marked one of them.

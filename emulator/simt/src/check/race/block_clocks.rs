@@ -92,14 +92,9 @@ impl BlockClocks {
         self.last_stored.clear();
         let strong = matches!(touch.kind, Mark::Atomic | Mark::StrongRead | Mark::StrongWrite);
         let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
-        let mut before = None;
-        for lane in touch.mask.numbers() {
+        let lanes = if touch.kind == Mark::Write { touch.mask } else { touch.distinct };
+        for lane in lanes.numbers() {
             let start = touch.address(lane);
-            // Many lanes read one element.
-            if before == Some(start) && touch.kind != Mark::Write {
-                continue;
-            }
-            before = Some(start);
             let end = start.saturating_add(u64::from(touch.bytes));
             for unit in start >> shift..end.div_ceil(1 << shift) {
                 if touch.kind != Mark::Write && touch.kind != Mark::StrongWrite {

@@ -208,14 +208,10 @@ impl BlockRaces {
         let shift = self.interval.shift;
         let unit_bytes = 1u64 << shift;
         let mut last = (u64::MAX, 0);
-        let mut before = None;
-        for lane in touch.mask.numbers() {
+        // Of many lanes that read one element, the lowest is named.
+        let lanes = if touch.kind == Mark::Read { touch.distinct } else { touch.mask };
+        for lane in lanes.numbers() {
             let start = touch.address(lane);
-            // Many lanes read one element: the lowest is named.
-            if before == Some(start) && touch.kind == Mark::Read {
-                continue;
-            }
-            before = Some(start);
             let access = pack(touch.instr, touch.warp * 32 + lane);
             for unit in start >> shift..(start.saturating_add(u64::from(touch.bytes))).div_ceil(unit_bytes) {
                 let chunk_number = unit / CHUNK;

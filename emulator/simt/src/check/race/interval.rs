@@ -10,12 +10,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::bits::{self, Bits, CHUNK, Chunk, KINDS, Marks, WORDS, bit};
+use super::bits::{Bits, CHUNK, Chunk, KINDS, Marks, WORDS, bit};
 use super::log::Log;
 use super::touch::{Mark, Touch};
 use crate::check::collect::Sites;
 use crate::check::{AccessKind, Collector};
 use crate::lane_mask::LaneMask;
+use crate::memory::bits::{each_word, shifted};
 use crate::program::{DecodedKernel, MemSpace};
 
 /// Mapping from addresses to chunks.
@@ -61,6 +62,16 @@ pub(super) struct Interval<S> {
     pub(super) strong: bool,
     /// Whether the compiler has ordered the lanes of a warp already: races between them are not looked for.
     is_machine_code: bool,
+}
+
+/// What an access meets as it is marked.
+struct Found {
+    /// Whether it races with another one of its warp.
+    within: bool,
+    /// Whether it writes what another warp has written.
+    overwrites: bool,
+    /// The chunk that was looked up last, by number and index: neighbouring words mostly lie in one chunk.
+    last: (u64, u32),
 }
 
 /// Lanes that accessed a unit since the warp last reconverged, up to two, and their log entries.
@@ -162,61 +173,69 @@ impl<S: Space> Interval<S> {
     /// Marks an access. Calls `seen` for each word of units with the chunk, the word in it, and the units of the word.
     #[inline]
     pub(super) fn access(&mut self, touch: &Touch<'_>, out: &mut Collector, mut seen: impl FnMut(u32, usize, u64)) {
-        let mut within = false;
-        let mut overwrites = false;
         self.strong |= touch.strong;
-        let shift = self.shift;
-        // Neighbouring words mostly lie in one chunk.
-        let mut last = (u64::MAX, 0);
-        let mut mark = |word: u64, units: u64| {
-            let (number, word) = (word / WORDS, (word % WORDS) as usize);
-            if number != last.0 {
-                let Some(index) = self.space.chunk(number) else { return };
-                if index as usize >= self.chunks.len() {
-                    self.chunks.resize(index as usize + 1, Chunk::default());
-                }
-                last = (number, index);
-            }
-            let index = last.1;
-            let chunk = &mut self.chunks[index as usize];
-            if chunk.own.kinds == 0 {
-                self.dirty.push(index);
-                if chunk.past.kinds == 0 {
-                    self.used.push(index);
-                }
-            }
-            within |= chunk.own.mark(touch.kind, word, units);
-            if touch.kind.kind() == AccessKind::Write {
-                let writes = bit(Mark::Write) | bit(Mark::StrongWrite);
-                overwrites |= chunk.past.any(writes, word, units);
-                for (_, marks) in &self.parked {
-                    let here = marks.iter().find(|(at, _)| *at == index);
-                    overwrites |= here.is_some_and(|(_, marks)| marks.any(writes, word, units));
-                }
-            }
-            seen(index, word, units);
-        };
-        match touch.runs.first() {
-            Some(first) if touch.cells.shift == shift && !touch.cells.bits.is_empty() => {
-                let unit = touch.base.wrapping_add_signed(i64::from(first.start)) >> shift;
-                bits::shifted(unit, touch.cells.bits, mark);
-            }
-            _ => {
-                for run in touch.runs {
-                    let start = touch.base.wrapping_add_signed(i64::from(run.start));
-                    let end = (start.saturating_add(u64::from(run.bytes) + (1 << shift) - 1)) >> shift;
-                    bits::words(start >> shift, end).for_each(|(word, units)| mark(word, units));
-                }
-            }
+        let mut found = Found { within: false, overwrites: false, last: (u64::MAX, 0) };
+        match touch.only_word(self.shift) {
+            Some((word, units)) => self.mark(touch.kind, word, units, &mut found, &mut seen),
+            None => self.mark_words(touch, &mut found, &mut seen),
         }
-        if within && !self.is_machine_code {
+        if found.within && !self.is_machine_code {
             self.check_within_warp(touch, out);
         }
         if touch.overlapping && touch.kind == Mark::Write {
             self.check_within_instruction(touch, out);
         }
-        let changed = overwrites && changes(touch, touch.mask);
+        let changed = found.overwrites && changes(touch, touch.mask);
         self.log.push(touch, changed);
+    }
+
+    #[inline(never)]
+    fn mark_words(&mut self, touch: &Touch<'_>, found: &mut Found, seen: &mut impl FnMut(u32, usize, u64)) {
+        let shift = self.shift;
+        if let Some(unit) = touch.first_unit(shift) {
+            shifted(unit as usize, touch.cells.bits, |word, units| self.mark(touch.kind, word, units, found, seen));
+            return;
+        }
+        for run in touch.runs {
+            let start = touch.base.wrapping_add_signed(i64::from(run.start));
+            let end = (start.saturating_add(u64::from(run.bytes) + (1 << shift) - 1)) >> shift;
+            let (start, n) = ((start >> shift) as usize, (end - (start >> shift)) as usize);
+            each_word(start, n, |word, units| self.mark(touch.kind, word, units, found, seen));
+        }
+    }
+
+    /// Marks units of a word.
+    #[inline(always)]
+    fn mark(&mut self, kind: Mark, word: usize, units: u64, found: &mut Found, seen: &mut impl FnMut(u32, usize, u64)) {
+        let (number, word) = (word as u64 / WORDS, word % WORDS as usize);
+        if units == 0 {
+            return;
+        }
+        if number != found.last.0 {
+            let Some(index) = self.space.chunk(number) else { return };
+            if index as usize >= self.chunks.len() {
+                self.chunks.resize(index as usize + 1, Chunk::default());
+            }
+            found.last = (number, index);
+        }
+        let index = found.last.1;
+        let chunk = &mut self.chunks[index as usize];
+        if chunk.own.kinds == 0 {
+            self.dirty.push(index);
+            if chunk.past.kinds == 0 {
+                self.used.push(index);
+            }
+        }
+        found.within |= chunk.own.mark(kind, word, units);
+        if kind.kind() == AccessKind::Write {
+            let writes = bit(Mark::Write) | bit(Mark::StrongWrite);
+            found.overwrites |= chunk.past.any(writes, word, units);
+            for (_, marks) in &self.parked {
+                let here = marks.iter().find(|(at, _)| *at == index);
+                found.overwrites |= here.is_some_and(|(_, marks)| marks.any(writes, word, units));
+            }
+        }
+        seen(index, word, units);
     }
 
     /// Ends the turn of the running warp; `done`: it does not run again before the next barrier.

@@ -105,12 +105,12 @@ impl Log {
     }
 
     /// Adds an access; `changed`: it changes what another warp wrote.
+    #[inline]
     pub(super) fn push(&mut self, touch: &Touch<'_>, changed: bool) {
         self.clock = self.clock.saturating_add(1);
-        let Some(latest) = self.latest.get_mut(touch.instr as usize) else { return };
-        let same_pattern = latest.generation == self.generation && latest.pattern_id == touch.pattern;
-        if same_pattern
-            && latest.segment == self.segment
+        if let Some(latest) = self.latest.get(touch.instr as usize)
+            && (latest.generation, latest.segment) == (self.generation, self.segment)
+            && latest.pattern_id == touch.pattern
             && let Some(entry) = self.entries.get_mut(latest.entry as usize)
             && entry.mask == touch.mask
             && entry.kind == touch.kind
@@ -126,6 +126,14 @@ impl Log {
                 return;
             }
         }
+        self.push_entry(touch, changed);
+    }
+
+    /// Adds an entry for an access that continues none.
+    #[inline(never)]
+    fn push_entry(&mut self, touch: &Touch<'_>, changed: bool) {
+        let Some(latest) = self.latest.get_mut(touch.instr as usize) else { return };
+        let same_pattern = latest.generation == self.generation && latest.pattern_id == touch.pattern;
         if self.entries.len() >= MAX_ENTRIES {
             return;
         }

@@ -76,6 +76,7 @@ fn shared(steps: &[Step]) -> Vec<RaceFacts> {
                     instr,
                     warp,
                     mask: LaneMask::ALL,
+                    distinct: if stride == 0 { LaneMask::of(0) } else { LaneMask::ALL },
                     base,
                     bytes: 4,
                     runs: &touch_runs(stride),

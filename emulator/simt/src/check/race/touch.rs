@@ -4,7 +4,7 @@ use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 
 /// A stretch of distinct bytes that an access covers, relative to its base.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ByteRun {
     /// First byte, relative to [`Touch::base`]; may be below it.
     pub start: i32,
@@ -55,6 +55,8 @@ pub struct Touch<'a> {
     /// Warp in the block: the one that [`super::SharedRaces::enter`] named last.
     pub warp: u32,
     pub mask: LaneMask,
+    /// `mask` without lanes at the address of the lane of it before them: many lanes read one element.
+    pub distinct: LaneMask,
     /// Address of the first active lane: an offset in shared memory, or a global address.
     pub base: u64,
     pub bytes: u32,
@@ -92,6 +94,22 @@ pub trait Values {
 }
 
 impl Touch<'_> {
+    /// Returns the first unit of `1 << shift` bytes, where `cells` says which units follow.
+    #[inline(always)]
+    pub(super) fn first_unit(&self, shift: u32) -> Option<u64> {
+        let first = self.runs.first().filter(|_| self.cells.shift == shift && !self.cells.bits.is_empty())?;
+        Some(self.base.wrapping_add_signed(i64::from(first.start)) >> shift)
+    }
+
+    /// Returns the only word of units that is covered, and the units in it: most accesses have no other.
+    #[inline(always)]
+    pub(super) fn only_word(&self, shift: u32) -> Option<(usize, u64)> {
+        let unit = self.first_unit(shift)?;
+        let [units] = *self.cells.bits else { return None };
+        let by = unit % 64;
+        (units.leading_zeros() as u64 >= by).then_some((unit as usize / 64, units << by))
+    }
+
     pub(super) fn address(&self, lane: u32) -> u64 {
         self.base.wrapping_add_signed(i64::from(self.lanes[lane as usize & 31]))
     }

@@ -222,16 +222,10 @@ impl WarpClocks {
             return;
         }
         let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
-        let mut before = None;
-        for lane in touch.mask.numbers() {
-            let start = touch.address(lane);
-            // Many lanes read one element.
-            if before == Some(start) && touch.kind == Mark::Read {
-                continue;
-            }
-            before = Some(start);
+        let lanes = if touch.kind == Mark::Read { touch.distinct } else { touch.mask };
+        for lane in lanes.numbers() {
             let thread = touch.warp * 32 + lane;
-            self.touch(start, u64::from(touch.bytes), (touch.kind, differs), touch.instr, thread);
+            self.touch(touch.address(lane), u64::from(touch.bytes), (touch.kind, differs), touch.instr, thread);
         }
     }
 

@@ -55,6 +55,10 @@ proptest! {
         let at = |r: &ByteRun| base.wrapping_add(i64::from(r.start) as u64);
         let covered: Vec<u64> = memo.runs().iter().flat_map(|r| at(r)..at(r) + u64::from(r.bytes)).collect();
         prop_assert_eq!(memo.overlapping, n != touched.len());
+        let lanes: Vec<usize> = memo.mask.iter().collect();
+        let repeats = |at: &usize| *at > 0 && addresses[lanes[*at]] == addresses[lanes[*at - 1]];
+        let distinct = (0..lanes.len()).filter(|at| !repeats(at)).map(|at| lanes[at]).collect();
+        prop_assert_eq!(memo.distinct, distinct);
         prop_assert_eq!(covered, touched);
     }
 }

@@ -138,6 +138,7 @@ impl AccessSpec<'_> {
             instr,
             warp,
             mask: memo.mask,
+            distinct: memo.distinct,
             base,
             bytes: self.bytes,
             runs: memo.runs(),

@@ -271,6 +271,7 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
         instr: worker.job.kernel.ops[spec.pc as usize].instr,
         warp: worker.warp.index,
         mask: LaneMask::of(lane),
+        distinct: LaneMask::of(lane),
         base: if space == MemSpace::Shared { address - window::SHARED } else { address },
         bytes: spec.bytes,
         runs: &[ByteRun { start: 0, bytes: spec.bytes }],

@@ -127,6 +127,7 @@ impl Worker<'_> {
                     instr: copy.instr,
                     warp,
                     mask: LaneMask::of(lane as usize),
+                    distinct: LaneMask::of(lane as usize),
                     base: u64::from(run.shared + at),
                     bytes,
                     runs: &[ByteRun { start: 0, bytes }],

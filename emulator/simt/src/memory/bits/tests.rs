@@ -41,3 +41,22 @@ fn ranges_are_what_was_set() {
     bits.unset(64, 2);
     assert_eq!(bits.ranges(0, 300, 2), [(60, 64), (66, 130)]);
 }
+
+#[test]
+fn words_cover_exactly_the_range() {
+    for (from, to) in [(0, 1), (0, 64), (63, 65), (5, 200), (1000, 1024), (64, 128)] {
+        let mut bits = Bits::new(1024);
+        each_word(from, to - from, |word, mask| bits.words[word] |= mask);
+        assert_eq!(bits.ranges(0, 1024, 9), [(from as u64, to as u64)]);
+    }
+}
+
+#[test]
+fn a_shifted_pattern_is_the_pattern_elsewhere() {
+    for from in [0, 1, 63, 64, 100] {
+        let mut bits = Bits::new(1024);
+        shifted(from, &[1 << 63 | 5, 3], |word, mask| bits.words[word] |= mask);
+        let expected = [(0, 1), (2, 3), (63, 66)].map(|(start, end)| (from as u64 + start, from as u64 + end));
+        assert_eq!(bits.ranges(0, 1024, 9), expected);
+    }
+}

@@ -250,12 +250,14 @@ impl Worker<'_> {
                     _ => runs.push(ByteRun { start: *lane, bytes: PIECE }),
                 }
             }
+            let mask = LaneMask::from_bits(u32::MAX >> (32 - some.len()));
             let touch = Touch {
                 kind: Mark::Read,
                 strong: false,
                 instr,
                 warp,
-                mask: LaneMask::from_bits(u32::MAX >> (32 - some.len())),
+                mask,
+                distinct: mask,
                 base: base.into(),
                 bytes: PIECE,
                 runs: &runs,
