@@ -23,12 +23,13 @@ pub(super) fn zst_fn<F: Copy>() -> F {
     unsafe { core::ptr::NonNull::<F>::dangling().read() }
 }
 
-/// Runs `whole` for all lanes, and restores the destination of the lanes outside `mask`.
+/// Runs `whole` for all lanes, and restores the destination of the lanes outside `mask`. The first arguments are those
+/// of an [`AluFn`], in its order: the call then moves no registers, which would be done for full masks, too.
 ///
 /// # Safety
 /// As for [`AluFn`]; the destination is a register with elements of type `T`.
 #[inline(never)]
-unsafe fn masked<T: Copy>(whole: AluFn, lanes: &mut Lanes, args: &AluArgs, mask: u32) {
+unsafe fn masked<T: Copy>(lanes: &mut Lanes, args: &AluArgs, mask: u32, whole: AluFn) {
     if mask == 0 {
         return;
     }
@@ -49,12 +50,12 @@ unsafe fn masked<T: Copy>(whole: AluFn, lanes: &mut Lanes, args: &AluArgs, mask:
 /// # Safety
 /// As for [`masked`], by the class of the destination, which is not a predicate.
 #[inline(always)]
-unsafe fn masked_class(class: Class, whole: AluFn, lanes: &mut Lanes, args: &AluArgs, mask: u32) {
+unsafe fn masked_class(class: Class, lanes: &mut Lanes, args: &AluArgs, mask: u32, whole: AluFn) {
     // SAFETY: passed on.
     unsafe {
         match class {
-            Class::Bits64 => masked::<u64>(whole, lanes, args, mask),
-            _ => masked::<u32>(whole, lanes, args, mask),
+            Class::Bits64 => masked::<u64>(lanes, args, mask, whole),
+            _ => masked::<u32>(lanes, args, mask, whole),
         }
     }
 }
@@ -76,7 +77,7 @@ macro_rules! drivers {
                 unsafe {
                     // A predicate's bits are merged when the sink is closed.
                     if mask != u32::MAX && !matches!(D::CLASS, Class::Pred) {
-                        return masked_class(D::CLASS, whole, lanes, args, mask);
+                        return masked_class(D::CLASS, lanes, args, mask, whole);
                     }
                     let f = zst_fn::<F>();
                     $( let $view = $ty::view(lanes, args.src[$index]); )+
