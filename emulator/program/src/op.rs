@@ -25,7 +25,9 @@ pub struct Guard {
     pub negated: bool,
 }
 
+// `repr`: a tag in a byte of its own is compared as it is, and not worked out from the fields of a variant first.
 #[derive(Debug, Clone)]
+#[repr(u8)]
 pub enum OpKind {
     /// Arithmetic on registers, lane by lane.
     Alu {
@@ -150,14 +152,14 @@ pub enum OpKind {
     },
     /// `cp.async.ca/cg.shared.global [dst], [src], bytes{, src_size};`
     CpAsync {
-        /// Address in shared memory.
-        dst: Addr,
-        /// Address in global memory.
-        src: Addr,
         /// 4, 8 or 16.
         bytes: u8,
         /// Bytes to read, the rest is zero: a 32-bit operand; `None` for all.
         src_bytes: Option<Src>,
+        /// Address in shared memory.
+        dst: Addr,
+        /// Address in global memory.
+        src: Addr,
     },
     CpAsyncCommit,
     /// `cp.async.wait_group n`, `cp.async.wait_all`

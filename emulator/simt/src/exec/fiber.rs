@@ -13,11 +13,11 @@ use crate::program::{BarrierResult, Reconverge};
 /// A group of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Frame {
+    pub(crate) mask: LaneMask,
     /// Position of the next operation.
     pub(crate) pc: u32,
     /// Position where the group reconverges with the frame below, or [`NEVER`].
     pub(crate) reconvergence_pc: u32,
-    pub(crate) mask: LaneMask,
 }
 
 /// Value of [`Frame::reconvergence_pc`]: the lanes exit without reconverging.

@@ -134,6 +134,8 @@ pub(crate) enum Merge {
 pub(crate) struct Memo<'j> {
     /// Distance of each active lane's address from the first active lane's. Inactive lanes hold stale values.
     pub(crate) delta: [i32; 32],
+    /// All bits for each active lane, none for the others; set where lanes are inactive.
+    kept: [i32; 32],
     /// Active lanes; 0 while no pattern is learnt.
     pub(crate) mask: LaneMask,
     /// The lowest active lane.
@@ -218,15 +220,17 @@ impl Memo<'_> {
         self.home = Home::Nowhere;
     }
 
-    /// Returns whether the lanes' values in an address register repeat the pattern.
+    /// Returns the first active lane's value in an address register, if the lanes' values repeat the pattern.
     ///
     /// # Safety
     /// `register` is one line, or two when `wide`.
     #[inline(always)]
-    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, active: LaneMask) -> bool {
+    pub(crate) unsafe fn repeats(&self, register: *const Line, wide: bool, active: LaneMask) -> Option<u64> {
         if self.mask != active {
-            return false;
+            return None;
         }
+        // Lanes that are not active are left out by `kept`, not by bits of `active`: masks made of these would be
+        // prepared for every operation.
         // SAFETY: the caller vouches for the register; `first` is below 32.
         unsafe {
             if wide {
@@ -239,11 +243,11 @@ impl Memo<'_> {
                     }
                 } else {
                     for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
-                        let lane_bits = 0u64.wrapping_sub(u64::from(active.bits() >> lane & 1));
-                        different |= (value ^ first.wrapping_add(i64::from(*delta) as u64)) & lane_bits;
+                        let kept = i64::from(self.kept[lane]) as u64;
+                        different |= (value ^ first.wrapping_add(i64::from(*delta) as u64)) & kept;
                     }
                 }
-                different == 0
+                (different == 0).then_some(first)
             } else {
                 let r = &(*register).0;
                 let first = r[self.first as usize & 31];
@@ -254,11 +258,10 @@ impl Memo<'_> {
                     }
                 } else {
                     for (lane, (value, delta)) in r.iter().zip(&self.delta).enumerate() {
-                        let lane_bits = 0u32.wrapping_sub(active.bits() >> lane & 1);
-                        different |= (value ^ first.wrapping_add(*delta as u32)) & lane_bits;
+                        different |= (value ^ first.wrapping_add(*delta as u32)) & self.kept[lane] as u32;
                     }
                 }
-                different == 0
+                (different == 0).then_some(first.into())
             }
         }
     }
@@ -297,6 +300,7 @@ impl Memo<'_> {
             self.halves = [spread(&self.delta[..16]), spread(&self.delta[16..])];
         } else {
             self.spread = if align == 0 { Spread::Uniform } else { Spread::Gather };
+            self.kept = std::array::from_fn(|lane| -i32::from(active.contains(lane)));
         }
         self.mask = active;
         self.first = first as u32;

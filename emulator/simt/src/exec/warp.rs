@@ -73,6 +73,7 @@ fn run_avx2<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 }
 
 /// Position of the running frame.
+#[derive(Clone, Copy)]
 struct Position {
     pc: u32,
     reconvergence_pc: u32,
@@ -147,9 +148,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             // Unreachable: the decoder ends every path in an exit.
             return Pause::Stopped;
         };
-        // SAFETY: guards are in range, as `decode::passes::validate` has established. Predicate 0 is constant true.
-        let guard = unsafe { *worker.warp.lanes.preds.add(usize::from(op.guard.pred)) };
-        let active = LaneMask::from_bits(guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated))) & at.lanes;
+        let active = worker.guard_lanes(op) & at.lanes;
         if M::GENERAL && (!active.is_empty() || op.first) {
             worker.trace(op, active);
         }
@@ -168,12 +167,9 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             worker.note_written(at.pc);
         }
         match &op.kind {
-            OpKind::Alu { run, args } => {
-                // SAFETY: decode has validated the operands, and chose functions that this CPU can run.
-                unsafe { run(&mut worker.warp.lanes, args, active.bits()) };
-                if M::counts(worker) && active != at.lanes {
-                    worker.counts.predicated_off[at.pc as usize] += u64::from((at.lanes & !active).count());
-                }
+            OpKind::Alu { .. } => {
+                at.pc = worker.compute::<M>(ops, at.pc, at.reconvergence_pc, at.lanes);
+                continue;
             }
             OpKind::Load(a) => {
                 if !active.is_empty() {
@@ -262,7 +258,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             }
             OpKind::Barrier { kind, id, count } => {
                 if !active.is_empty() {
-                    if let Some(why) = worker.barrier(*kind, *id, *count, &at, active, op.instr) {
+                    if let Some(why) = worker.barrier(*kind, *id, *count, at, active, op.instr) {
                         at.count::<M>(worker, at.pc + 1, at.pc + 1);
                         return why;
                     }
@@ -274,7 +270,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             OpKind::Nop => {}
             kind => {
                 if !active.is_empty() {
-                    match worker.execute_uncommon(kind, at.pc, active, &at) {
+                    match worker.execute_uncommon(kind, at.pc, active, at) {
                         ControlFlow::Continue(())
                             if !M::GENERAL
                                 && (worker.warp.in_flight || M::checks(worker) && !worker.checks.shadow.is_clean()) =>
@@ -311,23 +307,54 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
 }
 
 impl Worker<'_> {
+    /// Returns the lanes for which the guard of an operation holds.
+    #[inline(always)]
+    fn guard_lanes(&self, op: &Op) -> LaneMask {
+        // SAFETY: guards are in range, as `decode::passes::validate` has established. Predicate 0 is constant true.
+        let guard = unsafe { *self.warp.lanes.preds.add(usize::from(op.guard.pred)) };
+        LaneMask::from_bits(guard ^ 0u32.wrapping_sub(u32::from(op.guard.negated)))
+    }
+
+    /// Runs arithmetic from `pc` on, as far as the position of reconvergence; in the general variant, one operation.
+    /// Returns the position after it. A function of its own, so small that all it needs stays in registers.
+    #[inline(never)]
+    fn compute<M: RunMode>(&mut self, ops: &[Op], pc: u32, reconvergence_pc: u32, lanes: LaneMask) -> u32 {
+        let (start, end) = match (pc as usize, reconvergence_pc as usize) {
+            (start, _) if M::GENERAL => (start, start + 1),
+            (start, end) if end > start => (start, end.min(ops.len())),
+            (start, _) => (start, ops.len()),
+        };
+        let mut at = start;
+        for op in &ops[start..end] {
+            let OpKind::Alu { run, args } = &op.kind else { break };
+            let active = self.guard_lanes(op) & lanes;
+            if M::counts(self) && active != lanes {
+                self.counts.predicated_off[at] += u64::from((lanes & !active).count());
+            }
+            // SAFETY: decode has validated the operands, and chose functions that this CPU can run.
+            unsafe { run(&mut self.warp.lanes, args, active.bits()) };
+            at += 1;
+        }
+        at as u32
+    }
+
     #[inline(always)]
     fn load<M: RunMode>(&mut self, a: &Access, pc: u32, active: LaneMask) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
-        let spec = AccessSpec::of(a, AccessKind::Read, pc, memo);
-        let spot = self.locate::<M>(&spec, active);
-        let (good, place, class) = self.place(spot, spec.memo, active);
-        // SAFETY: `locate` has found readable memory for the lanes in `good`.
-        unsafe { load_store::load(&self.warp.lanes, a, good, place, class) };
+        let make_spec = || AccessSpec::of(a, AccessKind::Read, pc, memo);
+        let memory = self.locate::<M>(make_spec, active);
+        let good = memory.lanes;
+        // SAFETY: `locate` has found readable memory for these lanes.
+        unsafe { load_store::load(&self.warp.lanes, a, memory) };
         if a.order == Order::Strong && self.activity.caches_polls {
-            // SAFETY: `locate` has found readable memory for the lanes in `good`.
-            unsafe { self.cache_poll(place, good, a.element, spec.bytes) };
+            // SAFETY: `locate` has found readable memory for these lanes.
+            unsafe { self.cache_poll(memory.addresses, good, a.element, make_spec().bytes) };
         }
         if good != active {
             self.zero(a, active & !good);
         }
         if M::checks(self) && !self.block.local_pointers.is_empty() && local_pointers::may_move(a) {
-            self.check_local_pointers(a, &spec, good);
+            self.check_local_pointers(a, make_spec(), good);
         }
         if M::checks(self) && !self.checks.fresh.lanes.is_empty() {
             self.follow_fresh_load(a, pc, active);
@@ -339,20 +366,19 @@ impl Worker<'_> {
     #[inline(always)]
     fn store<M: RunMode>(&mut self, a: &Access, pc: u32, active: LaneMask) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
-        let spec = AccessSpec::of(a, AccessKind::Write, pc, memo);
+        let make_spec = || AccessSpec::of(a, AccessKind::Write, pc, memo);
         let moved = M::GENERAL && M::checks(self) && self.follow_store(a, pc, active);
-        let spot = self.locate::<M>(&spec, active);
-        let (good, place, class) = self.place(spot, spec.memo, active);
+        let memory = self.locate::<M>(make_spec, active);
         if a.order == Order::Strong {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
         }
-        // SAFETY: `locate` has found writable memory for the lanes in `good`.
-        unsafe { load_store::store(&self.warp.lanes, a, good, place, class) };
+        // SAFETY: `locate` has found writable memory for these lanes.
+        unsafe { load_store::store(&self.warp.lanes, a, memory) };
         if M::checks(self) && self.job.local_bytes > 0 && local_pointers::may_move(a) {
-            self.note_local_pointers(a, &spec, good);
+            self.note_local_pointers(a, make_spec(), memory.lanes);
         }
         if moved {
-            self.leave_holes(a, &spec, good);
+            self.leave_holes(a, make_spec(), memory.lanes);
         }
         self.activity.progress = true;
         self.warp.fiber.polls = 0;
@@ -464,7 +490,7 @@ impl Worker<'_> {
         kind: BarrierKind,
         id: i32,
         count: Option<Src>,
-        position: &Position,
+        position: Position,
         active: LaneMask,
         instr: u32,
     ) -> Option<Pause> {
@@ -528,14 +554,12 @@ impl Worker<'_> {
 
     fn guard_holds_back(&self, pc: u32, lanes: LaneMask) -> bool {
         let Some(op) = self.job.kernel.ops.get(pc as usize) else { return false };
-        let holds = self.pred(u32::from(op.guard.pred));
-        let active = if op.guard.negated { !holds } else { holds };
-        (active & lanes).is_empty()
+        (self.guard_lanes(op) & lanes).is_empty()
     }
 
     /// Executes the operations that the loop does not handle itself.
     #[inline(never)]
-    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: LaneMask, at: &Position) -> ControlFlow<AfterOp> {
+    fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: LaneMask, at: Position) -> ControlFlow<AfterOp> {
         match kind {
             OpKind::Atomic(a) => {
                 self.atomic(a, pc, active, at.lanes)?;
@@ -699,7 +723,7 @@ impl Worker<'_> {
         }
     }
 
-    fn read_clock(&mut self, clock: Clock, dst: u32, active: LaneMask, pc: u32, position: &Position) {
+    fn read_clock(&mut self, clock: Clock, dst: u32, active: LaneMask, pc: u32, position: Position) {
         let warp = &self.block.warps[self.warp.index as usize];
         // Sums the operations of earlier turns, of this turn, and of the straight run that is not counted yet.
         let turn = (self.warp.turn_start - self.warp.left) as u64;

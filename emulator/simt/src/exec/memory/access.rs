@@ -5,46 +5,41 @@ use crate::lane_mask::LaneMask;
 use crate::program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::memo::Home;
-use crate::exec::memory::access_spec::{AccessSpec, Located, addresses, place};
+use crate::exec::memory::access_spec::{AccessSpec, addresses, place};
+use crate::exec::memory::load_store::{LaneAddresses, LaneLayout, Located, Near};
 use crate::exec::{memory::per_lane, run_mode::RunMode, worker::Worker};
 
 impl<'j> Worker<'j> {
-    /// Finds the memory of the `active` lanes (not none).
+    /// Finds the memory of the `active` lanes (not none). `make_spec` makes the operands where they are needed: those of
+    /// a repeated access hardly are.
     #[inline(always)]
-    pub(crate) fn locate<M: RunMode>(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> Located {
-        let m = &mut self.access.memos[spec.memo];
-        // SAFETY: operands are in range, as `decode::passes::validate` has established.
-        let source = unsafe { self.warp.lanes.source(spec.addr.src) };
-        // SAFETY: `source` is the line of an operand, of the width that `wide` says.
-        if !unsafe { m.repeats(source, spec.addr.wide, active) } && !self.learn(spec, active) {
-            return Located::Far(per_lane::locate(self, spec, active));
-        }
-        let m = &mut self.access.memos[spec.memo];
-        let first = m.first as usize & 31;
-        // SAFETY: `source` is the line of an operand, of the width that `wide` says; `first` is below 32.
-        let value = unsafe {
-            if spec.addr.wide { *source.cast::<u64>().add(first) } else { u64::from(*source.cast::<u32>().add(first)) }
+    pub(crate) fn locate<'s, M: RunMode>(
+        &mut self,
+        make_spec: impl Fn() -> AccessSpec<'s>,
+        active: LaneMask,
+    ) -> Located {
+        let spec = make_spec();
+        let counts = M::counts(self);
+        let m = &self.access.memos[spec.memo];
+        // SAFETY: operands are in range, as `decode::passes::validate` has established, and `source` is the line of
+        // one, of the width that `wide` says.
+        let first = unsafe { m.repeats(self.warp.lanes.source(spec.addr.src), spec.addr.wide, active) };
+        let known = first.map(|value| place(spec.addr, spec.bias(), value));
+        let base = match known {
+            Some(base) if m.reaches(base, spec.bytes) => base,
+            _ => match self.look_up(make_spec(), active, known) {
+                Some(base) => base,
+                None => {
+                    let lanes = per_lane::locate(self, make_spec(), active);
+                    let addresses = LaneAddresses::Far(self.access.pointers.as_ptr());
+                    return Located { lanes, addresses, layout: LaneLayout::GATHER };
+                }
+            },
         };
-        let base = place(spec.addr, spec.bias(), value);
-        if !m.reaches(base, spec.bytes) && !self.find(spec, base) {
-            return Located::Far(per_lane::locate(self, spec, active));
-        }
         let m = &mut self.access.memos[spec.memo];
-        let host = match m.home {
-            Home::Local => self.local_place(spec, base),
-            _ => m.host.wrapping_add(base as usize),
-        };
-        if M::checks(self) {
-            match self.access.memos[spec.memo].home {
-                Home::Shared => self.check_shared(spec, base),
-                Home::Global => self.check_global(spec, base, host),
-                Home::Local => self.check_local(spec, base),
-                Home::Param | Home::Nowhere => {}
-            }
-        }
-        if M::counts(self) {
-            let m = &mut self.access.memos[spec.memo];
-            match m.home {
+        let home = m.home;
+        if counts {
+            match home {
                 Home::Shared => m.count_shared(base),
                 Home::Global => m.count_global(base),
                 Home::Local => {
@@ -54,21 +49,47 @@ impl<'j> Worker<'j> {
                 Home::Param | Home::Nowhere => m.tally.constant_requests += 1,
             }
         }
-        Located::Near(host)
+        let (mut host, mut delta) = (m.host.wrapping_add(base as usize), m.delta.as_ptr());
+        let mut layout = LaneLayout { spread: m.spread, halves: m.halves };
+        if home == Home::Local {
+            delta = m.local.as_ptr();
+            host = self.local_place(make_spec(), base);
+            layout = LaneLayout::GATHER;
+        }
+        if M::checks(self) {
+            match home {
+                Home::Shared => self.check_shared(make_spec(), base),
+                Home::Global => self.check_global(make_spec(), base, host),
+                Home::Local => self.check_local(make_spec(), base),
+                Home::Param | Home::Nowhere => {}
+            }
+        }
+        Located { lanes: active, addresses: LaneAddresses::Near(Near { host, delta }), layout }
     }
 
+    /// Learns the pattern of an access, unless `known` is the address of its first lane in the pattern that the memo
+    /// has, and looks up where it lies. Returns that address; `None`: the lanes have no pattern, do not lie in one
+    /// allocation, or may not access it.
     #[cold]
     #[inline(never)]
-    fn learn(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> bool {
-        let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
-        self.access.serial += 1;
-        self.access.memos[spec.memo].learn(&addresses, active, self.access.serial, self.job.check_level.checks())
+    fn look_up(&mut self, spec: AccessSpec<'_>, active: LaneMask, known: Option<u64>) -> Option<u64> {
+        let m = &mut self.access.memos[spec.memo];
+        let base = match known {
+            Some(base) => base,
+            None => {
+                let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
+                self.access.serial += 1;
+                if !m.learn(&addresses, active, self.access.serial, self.job.check_level.checks()) {
+                    return None;
+                }
+                addresses[m.first as usize & 31]
+            }
+        };
+        (m.reaches(base, spec.bytes) || self.find(spec, base)).then_some(base)
     }
 
     /// Looks up where an access lies. Returns whether it is all in one allocation, and allowed.
-    #[cold]
-    #[inline(never)]
-    fn find(&mut self, spec: &AccessSpec<'_>, base: u64) -> bool {
+    fn find(&mut self, spec: AccessSpec<'_>, base: u64) -> bool {
         let job = self.job;
         let m = &mut self.access.memos[spec.memo];
         let start = base.wrapping_add(m.low as u64);
@@ -137,7 +158,7 @@ impl<'j> Worker<'j> {
 
     /// Returns the host address of the first active lane's local memory.
     #[inline(never)]
-    fn local_place(&mut self, spec: &AccessSpec<'_>, base: u64) -> *mut u8 {
+    fn local_place(&mut self, spec: AccessSpec<'_>, base: u64) -> *mut u8 {
         let first = self.access.memos[spec.memo].first as usize & 31;
         let offset = self.local_offset(first) + (base - window::LOCAL) as usize;
         self.block.local_start().wrapping_add(offset)

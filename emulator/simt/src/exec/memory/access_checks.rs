@@ -11,7 +11,7 @@ use crate::exec::{memo::Memo, memory::access_spec::AccessSpec, worker::Worker};
 
 impl Worker<'_> {
     #[inline(never)]
-    pub(crate) fn check_local(&mut self, spec: &AccessSpec<'_>, base: u64) {
+    pub(crate) fn check_local(&mut self, spec: AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let first = self.local_offset(m.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
         let n = spec.bytes as usize;
@@ -28,8 +28,8 @@ impl Worker<'_> {
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn check_shared(&mut self, spec: &AccessSpec<'_>, base: u64) {
+    #[inline(never)]
+    pub(crate) fn check_shared(&mut self, spec: AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let offset = (base & ((1 << RANK_SHIFT) - 1)) as i64;
         let written = &mut self.block.shared_written;
@@ -62,7 +62,7 @@ impl Worker<'_> {
     }
 
     #[inline(never)]
-    fn overwrite_mbarriers(&mut self, spec: &AccessSpec<'_>, offset: i64) {
+    fn overwrite_mbarriers(&mut self, spec: AccessSpec<'_>, offset: i64) {
         let m = &self.access.memos[spec.memo];
         let barriers = &mut self.block.mbarriers;
         if !barriers.lies_in((offset + m.low) as u32, m.span as u32) {
@@ -75,8 +75,8 @@ impl Worker<'_> {
         }
     }
 
-    #[inline(always)]
-    pub(crate) fn check_global(&mut self, spec: &AccessSpec<'_>, base: u64, host: *mut u8) {
+    #[inline(never)]
+    pub(crate) fn check_global(&mut self, spec: AccessSpec<'_>, base: u64, host: *mut u8) {
         if spec.is_strong()
             && let Some(clocks) = self.checks.clocks()
         {
@@ -97,7 +97,7 @@ impl Worker<'_> {
     }
 
     #[inline(never)]
-    fn check_written(&mut self, spec: &AccessSpec<'_>, base: u64) {
+    fn check_written(&mut self, spec: AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let Some(allocation) = m.allocation else { return };
         let offset = base.wrapping_sub(allocation.base) as i64;
@@ -118,7 +118,7 @@ impl Worker<'_> {
     /// Notes the bytes that nothing wrote, of each lane.
     #[cold]
     #[inline(never)]
-    fn unwritten(&mut self, spec: &AccessSpec<'_>, base: u64) {
+    fn unwritten(&mut self, spec: AccessSpec<'_>, base: u64) {
         let m = &self.access.memos[spec.memo];
         let (mask, delta) = (m.mask, m.delta);
         for lane in mask.iter() {

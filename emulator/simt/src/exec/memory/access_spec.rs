@@ -2,7 +2,6 @@
 
 use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::{AccessKind, race::Mark};
-use crate::lane_mask::LaneMask;
 use crate::program::{Access, Addr, MemSpace, Order};
 
 #[derive(Debug, Clone, Copy)]
@@ -57,15 +56,6 @@ impl<'a> AccessSpec<'a> {
     pub(crate) fn bias(&self) -> u64 {
         self.space.window()
     }
-}
-
-/// Host addresses of an access's lanes.
-#[derive(Clone, Copy)]
-pub(crate) enum Located {
-    /// The first active lane's; the others at the memo's distances.
-    Near(*mut u8),
-    /// The pointers of these lanes are in `AccessState::pointers`.
-    Far(LaneMask),
 }
 
 /// Returns an address operand's value as a generic address.

@@ -5,8 +5,7 @@ use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
 use crate::program::{Access, Order};
 
-use crate::exec::memo::{Home, Spread};
-use crate::exec::{memory::access_spec::Located, worker::Worker};
+use crate::exec::memo::Spread;
 
 /// Host addresses of the lanes' memory.
 #[derive(Clone, Copy)]
@@ -18,8 +17,8 @@ pub(crate) enum LaneAddresses {
 /// Memory at known distances from one host address.
 #[derive(Clone, Copy)]
 pub(crate) struct Near {
-    host: *mut u8,
-    delta: *const i32,
+    pub(crate) host: *mut u8,
+    pub(crate) delta: *const i32,
 }
 
 impl LaneAddresses {
@@ -50,66 +49,43 @@ impl Near {
 /// Layout of a pattern's lanes, as a whole and by halves.
 #[derive(Clone, Copy)]
 pub(crate) struct LaneLayout {
-    spread: Spread,
-    halves: [Spread; 2],
+    pub(crate) spread: Spread,
+    pub(crate) halves: [Spread; 2],
 }
 
 impl LaneLayout {
-    const GATHER: Self = Self { spread: Spread::Gather, halves: [Spread::Gather; 2] };
+    pub(crate) const GATHER: Self = Self { spread: Spread::Gather, halves: [Spread::Gather; 2] };
 }
 
-impl Worker<'_> {
-    /// Returns the lanes of a located access that have memory, its addresses, and the layout of these.
-    #[inline(always)]
-    pub(crate) fn place(
-        &self,
-        located: Located,
-        memo: usize,
-        active: LaneMask,
-    ) -> (LaneMask, LaneAddresses, LaneLayout) {
-        match located {
-            Located::Near(host) => {
-                let m = &self.access.memos[memo];
-                let (delta, layout) = match m.home {
-                    Home::Local => (m.local.as_ptr(), LaneLayout::GATHER),
-                    _ => {
-                        let (spread, halves) = (m.spread, m.halves);
-                        (m.delta.as_ptr(), LaneLayout { spread, halves })
-                    }
-                };
-                (active, LaneAddresses::Near(Near { host, delta }), layout)
-            }
-            Located::Far(good) => {
-                let pointers = self.access.pointers.as_ptr();
-                (good, LaneAddresses::Far(pointers), LaneLayout::GATHER)
-            }
-        }
-    }
+/// Memory of an access.
+#[derive(Clone, Copy)]
+pub(crate) struct Located {
+    /// The lanes that have memory: all active ones in a sound launch.
+    pub(crate) lanes: LaneMask,
+    pub(crate) addresses: LaneAddresses,
+    pub(crate) layout: LaneLayout,
 }
 
 /// Loads from memory to registers.
 ///
 /// # Safety
-/// `place` is readable for the access's bytes and aligned to them, for every lane in `active`; the registers are in
-/// range.
+/// The memory is readable for the access's bytes and aligned to them; the registers are in range.
 #[inline(always)]
-pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses, shape: LaneLayout) {
+pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, memory: Located) {
+    let Located { lanes: active, addresses: place, layout: shape } = memory;
     // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are
     // never part of emulated memory.
     unsafe {
-        if let LaneAddresses::Near(near) = place
-            && a.element == 4
-            && !a.wide
-            && may_be_plain(a)
-        {
-            match a.n {
-                1 if a.regs[0] != NONE => return load_word(lanes, a.regs[0], active, near, shape),
-                2 if active.is_all() && all_wanted(a) => return load_pairs(lanes, a, near),
-                4 if active.is_all() && all_wanted(a) => return load_quads(lanes, a, near, shape),
-                _ => {}
-            }
+        match place {
+            LaneAddresses::Near(near) if a.element == 4 && !a.wide && may_be_plain(a) => match a.n {
+                1 if a.regs[0] != NONE => load_word(lanes, a.regs[0], active, near, shape),
+                2 if active.is_all() && all_wanted(a) => load_pairs(lanes, a, near),
+                4 if active.is_all() && all_wanted(a) => load_quads(lanes, a, near, shape),
+                _ => load_any(lanes, a, active, shape.spread, move |lane| near.of(lane)),
+            },
+            LaneAddresses::Near(near) => load_any(lanes, a, active, shape.spread, move |lane| near.of(lane)),
+            LaneAddresses::Far(pointers) => load_any(lanes, a, active, shape.spread, move |lane| *pointers.add(lane)),
         }
-        load_any(lanes, a, active, place, shape.spread);
     }
 }
 
@@ -156,7 +132,21 @@ unsafe fn load_word(lanes: &Lanes, dst: i32, active: LaneMask, place: Near, shap
                     }
                 }
             }
-        } else if shape.spread == Spread::Uniform {
+        } else {
+            load_word_partly(out, active, place, shape.spread);
+        }
+    }
+}
+
+/// Loads a word for some lanes. Not inlined: its masks of lanes would be prepared for every operation.
+///
+/// # Safety
+/// As [`load`]; `out` is a line of registers.
+#[inline(never)]
+unsafe fn load_word_partly(out: *mut u32, active: LaneMask, place: Near, spread: Spread) {
+    // SAFETY: memory is readable and aligned for the `active` lanes, and a line has 32 lanes.
+    unsafe {
+        if spread == Spread::Uniform {
             let value = relaxed::load(place.host, 4) as u32;
             for lane in 0..32 {
                 let select = 0u32.wrapping_sub(active.bits() >> lane & 1);
@@ -246,12 +236,12 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
     }
 }
 
-/// Loads elements of any width, lane by lane.
+/// Loads elements of any width, lane by lane, from the addresses that `place` returns.
 ///
 /// # Safety
 /// As [`load`].
 #[inline(never)]
-unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses, spread: Spread) {
+unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, spread: Spread, place: impl Fn(usize) -> *mut u8) {
     let wide = a.wide || a.element == 8;
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
@@ -263,13 +253,13 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddre
             let out = lanes.regs.add(dst as usize);
             let mut same = None;
             if spread == Spread::Uniform {
-                let from = place.of(active.first() & 31).add(skip);
+                let from = place(active.first() & 31).add(skip);
                 same = Some(read_element(from, a.element, a.signed));
             }
             for lane in active.iter() {
                 let value = match same {
                     Some(value) => value,
-                    None => read_element(place.of(lane).add(skip), a.element, a.signed),
+                    None => read_element(place(lane).add(skip), a.element, a.signed),
                 };
                 if wide {
                     *out.cast::<u64>().add(lane) = value;
@@ -286,22 +276,19 @@ unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddre
 /// # Safety
 /// As [`load`], and writable.
 #[inline(always)]
-pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses, shape: LaneLayout) {
+pub(crate) unsafe fn store(lanes: &Lanes, a: &Access, memory: Located) {
+    let Located { lanes: active, addresses: place, layout: shape } = memory;
     // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {
-        if let LaneAddresses::Near(near) = place
-            && a.element == 4
-            && !a.wide
-            && active.is_all()
-            && may_be_plain(a)
-        {
-            match a.n {
-                1 => return store_word(lanes, a.regs[0], near, shape),
-                4 => return store_quads(lanes, a, near),
-                _ => {}
-            }
+        match place {
+            LaneAddresses::Near(near) if a.element == 4 && !a.wide && active.is_all() && may_be_plain(a) => match a.n {
+                1 => store_word(lanes, a.regs[0], near, shape),
+                4 => store_quads(lanes, a, near),
+                _ => store_any(lanes, a, active, move |lane| near.of(lane)),
+            },
+            LaneAddresses::Near(near) => store_any(lanes, a, active, move |lane| near.of(lane)),
+            LaneAddresses::Far(pointers) => store_any(lanes, a, active, move |lane| *pointers.add(lane)),
         }
-        store_any(lanes, a, active, place);
     }
 }
 
@@ -358,12 +345,12 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
     }
 }
 
-/// Stores elements of any width, lane by lane.
+/// Stores elements of any width, lane by lane, to the addresses that `place` returns.
 ///
 /// # Safety
 /// As [`store`].
 #[inline(never)]
-unsafe fn store_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddresses) {
+unsafe fn store_any(lanes: &Lanes, a: &Access, active: LaneMask, place: impl Fn(usize) -> *mut u8) {
     let wide = a.wide || a.element == 8;
     let n = usize::from(a.n).min(8);
     // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
@@ -372,7 +359,7 @@ unsafe fn store_any(lanes: &Lanes, a: &Access, active: LaneMask, place: LaneAddr
             for (e, &src) in a.regs.iter().take(n).enumerate() {
                 let from = lanes.source(src);
                 let value = if wide { *from.cast::<u64>().add(lane) } else { u64::from(*from.cast::<u32>().add(lane)) };
-                let to = place.of(lane).add(e * usize::from(a.element));
+                let to = place(lane).add(e * usize::from(a.element));
                 relaxed::store(to, a.element, value);
             }
         }

@@ -22,13 +22,13 @@ pub(crate) fn may_move(a: &Access) -> bool {
 impl Worker<'_> {
     /// Remembers the pointers to local memory among the values that were stored.
     #[cold]
-    pub(crate) fn note_local_pointers(&mut self, a: &Access, spec: &AccessSpec<'_>, good: LaneMask) {
+    pub(crate) fn note_local_pointers(&mut self, a: &Access, spec: AccessSpec<'_>, good: LaneMask) {
         for (e, &src) in a.regs[..usize::from(a.n)].iter().enumerate() {
             let lanes = good.filter(|lane| window::holds(window::LOCAL, self.u64_at(src, lane)));
             if lanes.is_empty() {
                 continue;
             }
-            let addresses = per_lane::addresses(self, spec);
+            let addresses = per_lane::addresses(self, &spec);
             let instr = self.job.kernel.ops[spec.pc as usize].instr;
             for lane in lanes.iter().filter(|&lane| !window::holds(window::LOCAL, addresses[lane])) {
                 let place = addresses[lane].wrapping_add(8 * e as u64);
@@ -45,8 +45,8 @@ impl Worker<'_> {
 
     /// Reports lanes that have loaded another thread's pointer to local memory, if the kernel follows it.
     #[cold]
-    pub(crate) fn check_local_pointers(&mut self, a: &Access, spec: &AccessSpec<'_>, good: LaneMask) {
-        let addresses = per_lane::addresses(self, spec);
+    pub(crate) fn check_local_pointers(&mut self, a: &Access, spec: AccessSpec<'_>, good: LaneMask) {
+        let addresses = per_lane::addresses(self, &spec);
         for (e, &dst) in a.regs[..usize::from(a.n)].iter().enumerate().filter(|(_, dst)| **dst != NONE) {
             let found = |lane: usize| {
                 let (place, value) = (addresses[lane].wrapping_add(8 * e as u64), self.u64_at(dst, lane));

@@ -40,7 +40,8 @@ fn is_local(space: MemSpace, address: u64) -> bool {
 /// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a sound launch.
 #[cold]
 #[inline(never)]
-pub(crate) fn locate(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, active: LaneMask) -> LaneMask {
+pub(crate) fn locate(worker: &mut Worker<'_>, spec: AccessSpec<'_>, active: LaneMask) -> LaneMask {
+    let spec = &spec;
     let mut addresses = addresses(worker, spec);
     let mut good = LaneMask::EMPTY;
     let mut remote = LaneMask::EMPTY;

@@ -15,7 +15,8 @@ use crate::memory::relaxed;
 use crate::program::limits::ATOMIC_COST;
 use crate::program::{Atomic, AtomicKind, Order};
 
-use crate::exec::memory::access_spec::{AccessSpec, Located};
+use crate::exec::memory::access_spec::AccessSpec;
+use crate::exec::memory::load_store::{LaneAddresses, Located};
 use crate::exec::{fiber::AfterOp, memo::Home};
 use crate::exec::{run_mode::General, worker::Worker};
 
@@ -125,8 +126,8 @@ unsafe fn update(at: *mut u8, bytes: u32, alone: bool, f: impl Fn(u64) -> u64) -
 
 impl Worker<'_> {
     /// Works as [`Worker::locate`], for operations outside the loop.
-    pub(crate) fn locate_any(&mut self, spec: &AccessSpec<'_>, active: LaneMask) -> Located {
-        self.locate::<General>(spec, active)
+    pub(crate) fn locate_any(&mut self, spec: AccessSpec<'_>, active: LaneMask) -> Located {
+        self.locate::<General>(|| spec, active)
     }
 
     /// Performs an atomic for the `active` lanes of a frame. One that returns a value and changes nothing polls memory.
@@ -157,9 +158,8 @@ impl Worker<'_> {
             order: Order::Strong,
             ..AccessSpec::weak(a.space, &a.addr, bytes, AccessKind::Atomic, pc, memo)
         };
-        let spot = self.locate_any(&spec, active);
-        let alone = matches!(spot, Located::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
-        let (good, place, _) = self.place(spot, spec.memo, active);
+        let Located { lanes: good, addresses: place, .. } = self.locate_any(spec, active);
+        let alone = matches!(place, LaneAddresses::Near(_)) && self.access.memos[spec.memo].home == Home::Shared;
         let value = |worker: &Self, src: i32, lane: usize| match bytes {
             _ if src == NONE => 0,
             8 => worker.u64_at(src, lane),

@@ -8,7 +8,8 @@ use crate::program::limits::COPIES;
 use crate::program::{MemSpace, OpKind, PendingCopies, window};
 
 use crate::exec::block::async_copies::{Arrival, Copy};
-use crate::exec::{memory::access_spec::AccessSpec, worker::Worker};
+use crate::exec::memory::{access_spec::AccessSpec, load_store::Located};
+use crate::exec::worker::Worker;
 
 /// Arrivals that wait for copies.
 const MAX_ARRIVALS: usize = 1 << 16;
@@ -32,8 +33,7 @@ impl Worker<'_> {
                 let mut good = active & !readers;
                 if !readers.is_empty() {
                     let source = spec(MemSpace::Global, src, AccessKind::Read, memo + 1);
-                    let spot = self.locate_any(&source, readers);
-                    let (found, place, _) = self.place(spot, memo + 1, readers);
+                    let Located { lanes: found, addresses: place, .. } = self.locate_any(source, readers);
                     // SAFETY: `locate` has found memory for these lanes.
                     found.iter().for_each(|l| from[l] = unsafe { place.of(l) });
                     good |= found;
@@ -43,8 +43,7 @@ impl Worker<'_> {
                     return;
                 }
                 let target = spec(MemSpace::Shared, dst, AccessKind::Write, memo);
-                let spot = self.locate_any(&target, good);
-                let (found, place, _) = self.place(spot, memo, good);
+                let Located { lanes: found, addresses: place, .. } = self.locate_any(target, good);
                 let shared = self.block.shared_start() as usize;
                 for lane in found.iter() {
                     // SAFETY: `locate` has found memory for these lanes.

@@ -7,7 +7,8 @@ use crate::lane_mask::LaneMask;
 use crate::program::{MatrixAccess, Mma};
 
 use crate::exec::fiber::{AfterOp, MeetingPlace};
-use crate::exec::{memory::access_spec::AccessSpec, worker::Worker};
+use crate::exec::memory::{access_spec::AccessSpec, load_store::Located};
+use crate::exec::worker::Worker;
 
 /// Returns the row and column of the two elements of a lane's register in an 8x8 matrix.
 pub(crate) fn elements(lane: usize, transposed: bool) -> [(usize, usize); 2] {
@@ -79,8 +80,7 @@ impl Worker<'_> {
         let spec = self.spec(access, AccessKind::Read, pc);
         let mut rows = [[0_u16; 8]; 32];
         if !lanes.is_empty() {
-            let spot = self.locate_any(&spec, lanes);
-            let (good, place, _) = self.place(spot, spec.memo, lanes);
+            let Located { lanes: good, addresses: place, .. } = self.locate_any(spec, lanes);
             for lane in good.iter() {
                 // SAFETY: `locate` has found 16 readable bytes for these lanes.
                 rows[lane] = unsafe { place.of(lane).cast::<[u16; 8]>().read_unaligned() };
@@ -113,8 +113,7 @@ impl Worker<'_> {
         let is_clean = self.checks.shadow.is_clean();
         let holes = if is_clean { Vec::new() } else { self.follow_stored_matrices(access, pc, active) };
         let spec = self.spec(access, AccessKind::Write, pc);
-        let spot = self.locate_any(&spec, lanes);
-        let (good, place, _) = self.place(spot, spec.memo, lanes);
+        let Located { lanes: good, addresses: place, .. } = self.locate_any(spec, lanes);
         for lane in good.iter() {
             // SAFETY: `locate` has found 16 writable bytes for these lanes.
             unsafe { place.of(lane).cast::<[u16; 8]>().write_unaligned(rows[lane]) };

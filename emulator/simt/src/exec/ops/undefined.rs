@@ -229,8 +229,8 @@ impl Worker<'_> {
 
     /// Keeps undefined bytes that were only moved undefined in memory, which counts as written by now.
     #[cold]
-    pub(crate) fn leave_holes(&mut self, a: &Access, spec: &AccessSpec<'_>, good: LaneMask) {
-        let addresses = per_lane::addresses(self, spec);
+    pub(crate) fn leave_holes(&mut self, a: &Access, spec: AccessSpec<'_>, good: LaneMask) {
+        let addresses = per_lane::addresses(self, &spec);
         let instr = self.job.kernel.ops[spec.pc as usize].instr;
         let element = u32::from(a.element);
         // Lanes that stored nothing but undefined bytes where the host can read them, by origin.
