@@ -209,13 +209,4 @@ impl Shadow {
         trace.bits[lane] = bits;
         trace.origins[lane] = origins;
     }
-
-    /// Sets the undefined bits of the `active` lanes, the result of an operation.
-    pub(crate) fn put(&mut self, spot: ShadowIndex, active: LaneMask, undefined: &[u64; 32], origins: &[Origins; 32]) {
-        for lane in active.iter() {
-            self.undefine(spot, lane, undefined[lane], origins[lane]);
-        }
-    }
 }
-
-pub(crate) const NO_ORIGINS: [Origins; 32] = [Origins::NONE; 32];

@@ -19,7 +19,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::operands::{AluClasses, Operand, Purpose, Role, for_each_operand};
 use crate::program::{Access, Atomic, AtomicKind, MemSpace, Op, OpKind, VoteMode, window};
 
-use crate::exec::block::shadow::{NO_ORIGINS, NOWHERE, Origin, Origins, ShadowIndex};
+use crate::exec::block::shadow::{NOWHERE, Origin, Origins, ShadowIndex};
 use crate::exec::{memory::access_spec::AccessSpec, memory::per_lane};
 use crate::exec::{runs, worker::Worker};
 pub(in crate::exec) use wgmma::Unwritten;
@@ -450,18 +450,20 @@ impl Worker<'_> {
             sources.same[i] = (0..i).find(|&j| spots[j].is_some() && spots[j] == spots[i]).unwrap_or(i);
         }
         let result = transfer::alu(run, args, shape, &sources, active);
-        let mut origins = NO_ORIGINS;
+        self.checks.shadow.define(dst, active & !lanes);
+        // A lane's origins are read before its result is marked, which may be in the same register.
         for lane in (active & lanes).iter() {
+            let mut origins = Origins::NONE;
             for (spot, from) in spots.iter().zip(result.from) {
                 if let Some(spot) = spot.filter(|_| from.contains(lane)) {
-                    origins[lane].join(&self.checks.shadow.origins(spot, lane));
+                    origins.join(&self.checks.shadow.origins(spot, lane));
                 }
             }
             if result.computed.contains(lane) {
-                origins[lane].compute(instr);
+                origins.compute(instr);
             }
+            self.checks.shadow.undefine(dst, lane, result.undefined[lane], origins);
         }
-        self.checks.shadow.put(dst, active, &result.undefined, &origins);
     }
 
     /// Reports an atomic that works on what nothing wrote.
