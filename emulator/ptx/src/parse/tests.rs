@@ -18,33 +18,14 @@ fn first(body: &str) -> String {
     }
 }
 
-fn check(body: &str, expected: &str) {
-    assert_eq!(first(body), expected);
+/// Returns texts with what is said of them.
+fn rows(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().map(|row| row.split_once(" => ").expect("an arrow"))
 }
 
 #[test]
 fn operands() {
-    check(
-        "x %r1, -4, 0x10U, 010, 0b11;",
-        "[Name(\"%r1\"), Immediate(Int(-4)), Immediate(Int(16)), Immediate(Int(8)), Immediate(Int(3))]",
-    );
-    check("x 0f3F800000, -1.5;", "[Immediate(F32(1065353216)), Immediate(F64(13832806255468478464))]");
-    check(
-        "x [%rd1+-8], [sym+4], [4096];",
-        "[Address { base: Some(\"%rd1\"), offset: -8 }, Address { base: Some(\"sym\"), offset: 4 }, Address { base: None, offset: 4096 }]",
-    );
-    check(
-        "x %tid.x, %v.y, !%p1, _|%p2;",
-        "[Name(\"%tid.x\"), Component(\"%v\", 'y'), NotPred(\"%p1\"), Pair(Name(\"_\"), Name(\"%p2\"))]",
-    );
-    check(
-        "x [t, s, {%f1, %f2}];",
-        "[Texture { handles: [Name(\"t\"), Name(\"s\")], coordinates: [Name(\"%f1\"), Name(\"%f2\")] }]",
-    );
-    check(
-        "call (r), f, (a, b), p;",
-        "[List([Name(\"r\")]), Name(\"f\"), List([Name(\"a\"), Name(\"b\")]), Name(\"p\")]",
-    );
+    rows(include_str!("operands.txt")).for_each(|(body, expected)| assert_eq!(first(body), expected));
 }
 
 #[test]
@@ -81,29 +62,11 @@ fn check_deep(body: &str) {
 
 #[test]
 fn truncated_files_name_what_is_open() {
-    let check = |text: &str, expected: &str| {
+    for (text, expected) in rows(include_str!("truncated.txt")) {
+        let text = text.replace("\\n", "\n");
         let found = parse(&format!("{HEAD}{text}")).map_err(|error| error.message).err().unwrap_or_default();
         assert_eq!(found, expected);
-    };
-    check(
-        ".func f(",
-        "expected a directive or a state space such as `.global`, found the end of the file: `(` of a parameter list \
-         (line 4) is never closed",
-    );
-    check(
-        ".func f()\n{\n{ bar.sync 0;",
-        "expected an instruction, a directive or `}`, found the end of the file: `{` (line 6) is never closed",
-    );
-    check(".func f()\n{ ld.u32 %r1, [%rd1", "expected `]`, found the end of the file: `[` (line 5) is never closed");
-    check(
-        ".section .debug_str { .b8 1",
-        "expected `}`, found the end of the file: `{` of `.section` (line 4) is never closed",
-    );
-    check(".global .u32 a", "expected `;`, found the end of the file");
-    check(
-        ".global .u32 a[4] = {1, 2",
-        "expected `}`, found the end of the file: `{` of an initialiser (line 4) is never closed",
-    );
+    }
 }
 
 #[test]
