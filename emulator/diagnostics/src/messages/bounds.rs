@@ -9,6 +9,7 @@ use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::{LOCAL_ARRAYS, Target};
 use crate::locate::case::{Case, noun, verb};
 use crate::locate::layout::Outside;
+use crate::source::Compared;
 use crate::source::expression::Overflow;
 use crate::source::text::{bracketed, named, words as words_of};
 use crate::words::{self, code, count, grouped, nth};
@@ -161,6 +162,9 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     if let Some(reason) = reason {
         return reason;
     }
+    if let Some(reason) = bound_reason(case, target) {
+        return reason;
+    }
     if let Some(part) = outside.iter().find(|part| part.several) {
         return part_reason(case, target, part);
     }
@@ -184,7 +188,9 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     if let Some(reaches) = reaches.as_ref().filter(|_| is_single_thread && edge) {
         return Reason::new(
             format!("one thread does this, the one at the edge: {reaches}."),
-            "let the thread at the edge do without this element (or use a neighbour it has).",
+            not_below_zero(case, name).unwrap_or_else(|| {
+                "let the thread at the edge do without this element (or use a neighbour it has).".into()
+            }),
         );
     }
     if element.index < 0 {
@@ -192,7 +198,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
             Some(reaches) => format!("{reaches}, in front of {name}."),
             None => format!("the index is {}: below 0, so it lies in front of {name}.", element.index),
         };
-        return Reason { why: Some(why), advice: None };
+        return Reason { why: Some(why), advice: not_below_zero(case, name) };
     }
     let why = match reaches {
         Some(reaches) => format!("{reaches}; {ends}."),
@@ -221,6 +227,73 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         )),
     };
     Reason { why: Some(why), advice }
+}
+
+/// Returns advice on an index that something is subtracted from.
+fn not_below_zero(case: &Case<'_>, name: &str) -> Option<String> {
+    let [index] = &case.explained.as_ref()?.used.subscripts[..] else { return None };
+    let is_below = case.target.as_ref().is_some_and(|target| target.element.index < 0);
+    let (left, right) = index.rsplit_once('-').filter(|_| is_below).map(|(left, right)| (left.trim(), right.trim()))?;
+    let is_simple = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let both = is_simple(left) && is_simple(right);
+    let condition = if both { format!("{left} >= {right}") } else { format!("{index} >= 0") };
+    Some(only_where(case, name, &condition))
+}
+
+/// Returns the reason where comparisons let a subscript of a tile reach further than its rows, or their number.
+fn bound_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
+    let line = case.launch.loc(case.instr)?.line;
+    let dims = &target.element.dims;
+    let name = &target.element.name;
+    let n_dims = dims.len();
+    (0..n_dims).rev().filter(|at| *at == 0 || at + 1 == n_dims).find_map(|at| {
+        let (text, last, one) = reach(case, target, at, line)?;
+        let limit = i64::try_from(dims[at]).ok().filter(|limit| last >= *limit)?;
+        let (line, text) = (case.launch.numbered(case.instr, case.file(), one.line), code(&text));
+        let is_last = at + 1 == n_dims;
+        let count = |n: i64| if is_last { target.elements(n as u64) } else { rows(target, n).to_owned() };
+        let whose = if at == 0 { name.clone() } else { format!("a row of {name}") };
+        Some(Reason::new(
+            format!("{line} lets {text} reach {last} ({}), and {whose} has {limit} {}.", code(&one.text), count(limit)),
+            format!(
+                "if that is right, {whose} needs {} {}; if not, stop where {text} is {}.",
+                last + 1,
+                count(last + 1),
+                limit - 1
+            ),
+        ))
+    })
+}
+
+/// Returns the subscript of a tile's uses in a line that stands at a position, with the last value that comparisons let
+/// it reach, and the comparison that decides.
+fn reach(case: &Case<'_>, target: &Target, at: usize, line: u32) -> Option<(String, i64, Compared)> {
+    let launch = case.launch;
+    let (source, dims) = (launch.text_of(case.file())?, &target.element.dims);
+    let conditions = source.conditions(&launch.inputs.kernel.name, line);
+    let is_tile = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
+    let uses = source
+        .uses(line, &target.element.name)
+        .into_iter()
+        .filter(|used| is_tile && used.subscripts.len() == dims.len());
+    let reaches = uses.filter_map(|mut used| {
+        let text = used.subscripts.swap_remove(at);
+        let own = conditions.iter().filter(|one| one.left == text);
+        let last =
+            |one: &Compared| Some(launch.evaluate_in(case.file(), &one.right, case.who)? - i64::from(!one.or_equal));
+        // What bounds it further is not known where one of them is not.
+        let bounds: Option<Vec<(i64, &Compared)>> = own.map(|one| Some((last(one)?, one))).collect();
+        let (last, one) = bounds?.into_iter().min_by_key(|(last, _)| *last)?;
+        Some((text, last, one.clone()))
+    });
+    reaches.max_by_key(|(_, last, _)| *last)
+}
+
+/// Returns the elements that a row of a tile needs for all subscripts that comparisons bound.
+fn longest_row(case: &Case<'_>, target: &Target) -> Option<i64> {
+    let last = target.element.dims.len().checked_sub(1).filter(|at| *at > 0)?;
+    let lines = 1..=case.launch.text_of(case.file())?.n_lines();
+    lines.filter_map(|line| Some(reach(case, target, last, line)?.1 + 1)).max()
 }
 
 /// Returns the reason where a comparison around the access lets one value too many through: the bound itself, or the
@@ -608,7 +681,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         (false, true) if *value < 0 => Some(format!("keep {} at 0 or above.", code(text))),
         (false, true) => Some(format!(
             "if the index is right, a row of {name} needs at least {} elements; if not, keep {} {} {}.",
-            of_all.map_or(*value, |(_, last)| last) + width,
+            longest_row(case, target).max(Some(of_all.map_or(*value, |(_, last)| last) + width)).unwrap_or(*value),
             code(text),
             if width == 1 { "below" } else { "at or below" },
             if width == 1 { *limit } else { limit - width },
