@@ -245,14 +245,8 @@ impl<'s> Search<'s> {
                     }
                 } else if is_word(term) {
                     let first = all.iter().find(|other| other.len() > 1 && other[0] == *term).copied();
-                    let costs = if is_near { PARALLEL } else { TERM };
-                    let extra = if self.is_unused_counter(term, sum.tokens.start) {
-                        0
-                    } else if is_near {
-                        8
-                    } else {
-                        10
-                    };
+                    let (costs, extra) = if is_near { (PARALLEL, 8) } else { (TERM, 10) };
+                    let extra = if self.is_unused_counter(term, sum.tokens.start) { 0 } else { extra };
                     self.put(costs, extra, sum.tokens.clone(), with(term, first));
                 }
             }
