@@ -4,6 +4,7 @@
 use std::fmt::Debug;
 
 use anyhow::Context as _;
+use simt::arithmetic::products::{Factors, Product, Unit};
 use simt::occupancy::{Footprint, Occupancy, occupancy};
 use simt::program::mma::layout::{MmaForm, Types};
 use simt::program::mma::products::{AccumulatorType, FactorType};
@@ -17,7 +18,7 @@ use crate::{machine, register_banks};
 
 /// Scripts with models, below `book/src/explorers`.
 const MODELS: &str =
-    "occupancy swizzle fragment descriptor epilogue ring multicast register-banks waves buffers ping-pong roofline";
+    "occupancy swizzle fragment sum descriptor epilogue ring multicast register-banks waves buffers ping-pong roofline";
 
 /// Reads the explorers' rules and models.
 pub fn models_js() -> anyhow::Result<String> {
@@ -60,6 +61,14 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
                 held(form, packed, lane).map(|held| held.into_iter().map(<[usize; 2]>::from).collect::<Vec<_>>());
             cases.push(case(format!("fragment({k},{packed},{lane}).map((registers) => registers.flat())"), elements));
         }
+    }
+    let unit = Product::new(FactorType::Bf16, AccumulatorType::F32, Unit::Warp);
+    for (power, factor) in [(0, 0.75_f32), (20, 1.0625), (23, 0.75), (24, 1.5), (25, 0.75), (27, 1.5)] {
+        let (mut decoded, mut sums) = ([Factors::ZERO], [2_f32.powi(power).to_bits(); 8]);
+        unit.decode(&[[factor.to_bits() >> 16; 8]], &mut decoded);
+        unit.multiply(&[decoded[0]; 2], &[decoded[0]; 16], 16, &mut sums);
+        let result = f64::from(f32::from_bits(sums[0])) * 256.0;
+        cases.push(case(format!("sum({power},{factor},{factor},16).result*256"), result as i64));
     }
     for (start, leading, stride) in [(0_u64, 0_u64, 1024_u64), (96, 0, 1024), (18432, 8192, 1024), (20480, 4096, 512)] {
         let bits = (start / 16) | ((leading / 16) << 16) | ((stride / 16) << 32) | (1 << 62);

@@ -174,12 +174,11 @@ fn chapters_ask_every_question_of_their_step() {
     let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let files = std::fs::read_dir(root.join("book/src")).expect("pages").map(|file| file.expect("a file").path());
     let pages: String = files.filter_map(|path| std::fs::read_to_string(path).ok()).collect();
-    let catalogues = catalog::STEPS.iter().map(|step| tasks::Catalogue::load(root, step.id).expect("tasks"));
-    let catalogues: Vec<_> = catalogues.collect();
+    let all: Vec<_> = catalog::STEPS.iter().map(|step| tasks::Catalogue::load(root, step.id).expect("tasks")).collect();
     for step in catalog::STEPS.iter().map(|step| step.id) {
         let asked =
             || pages.lines().filter_map(|line| line.strip_prefix(&format!("{{{{#predict {step}"))?.strip_suffix("}}"));
-        for posed in tasks::quiz::of_step(&catalogues, step) {
+        for posed in tasks::quiz::of_step(&all, step) {
             let name = posed.again.map_or(posed.question.id.clone(), |_| posed.full_name());
             let is_asked = asked().any(|ids| ids.is_empty() || ids.split(' ').any(|id| id == name));
             assert!(is_asked, "no page of {step} asks {name}");

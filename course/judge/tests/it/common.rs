@@ -59,6 +59,15 @@ pub(crate) fn catalogues() -> Vec<Catalogue> {
     Catalogue::load_all(root()).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// Returns whether a first program ran; says why if there is no compiler.
+pub(crate) fn has_run(probe: &std::process::Output) -> bool {
+    let ran = probe.status.code() != Some(3);
+    if !ran {
+        println!("not run: {}", String::from_utf8_lossy(&probe.stderr).trim());
+    }
+    ran
+}
+
 /// Returns all tasks of all steps that have a kernel to write.
 pub(crate) fn kernel_tasks() -> Vec<Task> {
     let tasks = catalogues().into_iter().flat_map(|catalogue| catalogue.tasks);

@@ -11,7 +11,7 @@ use tasks::explain::Explained;
 use tasks::verdict::{Status, Verdict};
 use tasks::{Catalogue, Task};
 
-use crate::common::{expect_no_complaint, kernel_tasks, program, read, root, xtask};
+use crate::common::{expect_no_complaint, has_run, kernel_tasks, program, read, root, xtask};
 use crate::solutions;
 
 /// A checkout with the tasks and kernels of this one, and a `my` of its own.
@@ -37,13 +37,7 @@ impl Learner {
         let name = names().into_iter().next().expect("there are tasks");
         // What does not compile shows a missing compiler as well, and is not run.
         let probe = learner.judged(&name, "?");
-        match probe.status.code() {
-            Some(3) => {
-                println!("not run: {}", String::from_utf8_lossy(&probe.stderr).trim());
-                None
-            }
-            _ => Some(learner),
-        }
+        has_run(&probe).then_some(learner)
     }
 
     fn task(&self, name: &str) -> Task {
