@@ -5,7 +5,7 @@ mod recorded;
 use recorded::Launch;
 use timing::accuracy::{self, Set};
 
-/// Returns whether a launch is predicted anew: larger ones take longer than a test should, and of the transposes that do
+/// Returns whether a launch is predicted anew: larger ones take longer than tests should, and of the transposes that do
 /// not fit in L2 one is enough.
 fn is_small(launch: &Launch) -> bool {
     let is_transpose = launch.shape[2] == 0;

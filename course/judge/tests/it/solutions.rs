@@ -38,7 +38,7 @@ pub(crate) fn all() -> Vec<(Solution, String)> {
 }
 
 /// Few and small shapes, so that three hundred kernels take a minute: an edge in both directions, more than one block,
-/// one element, a row, a column, and sums of less than a tile, of an odd number of tiles, and of several. The first ones
+/// one element, a row, a column, sums of less than a tile, of an odd number of tiles, and of several. The first ones
 /// tell most, and the others are looked at less closely.
 const PRODUCTS: [[usize; 3]; 6] = [[33, 31, 97], [129, 132, 24], [7, 5, 3], [1, 1, 1], [1, 129, 3], [131, 1, 5]];
 const TRANSPOSES: [[usize; 3]; 5] = [[33, 31, 0], [63, 130, 0], [1, 1, 0], [1, 67, 0], [67, 1, 0]];

@@ -10,7 +10,7 @@ use crate::exec::memory::load_store::{LaneAddresses, LaneLayout, Located, Near};
 use crate::exec::{memory::per_lane, run_mode::RunMode, worker::Worker};
 
 impl<'j> Worker<'j> {
-    /// Finds the memory of the `active` lanes (not none). `make_spec` makes the operands where they are needed: those of
+    /// Finds the memory of the `active` lanes (not none). `make_spec` makes operands where they are needed: those of
     /// a repeated access hardly are.
     #[inline(always)]
     pub(crate) fn locate<'s, M: RunMode>(
