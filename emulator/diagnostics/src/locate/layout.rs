@@ -6,7 +6,7 @@
 use super::arrays::Target;
 use super::case::Case;
 use super::subscript::dotted;
-use crate::source::{expression, text::bracketed};
+use crate::source::{Use, expression, text::bracketed};
 use simt::program::text::split;
 
 /// A part of an index that is outside its bound.
@@ -233,15 +233,21 @@ impl Case<'_> {
     }
 
     /// Splits an index `X * P + Y`, in any order, into X, P with its value, and Y.
-    pub(crate) fn row_and_place(&self) -> Option<(&str, (String, i64), &str)> {
-        let [subscript] = &self.explained.as_ref()?.used.subscripts[..] else { return None };
+    pub(crate) fn row_and_place(&self) -> Option<(String, (String, i64), String)> {
+        let uses = match (&self.explained, &self.target) {
+            (Some(explained), _) => vec![explained.used.clone()],
+            (None, Some(target)) => self.launch.uses(self.instr, &target.element.name, self.access.kind),
+            (None, None) => return None,
+        };
+        let [Use { subscripts, .. }] = &uses[..] else { return None };
+        let [subscript] = &subscripts[..] else { return None };
         let [(false, a), (false, b)] = terms(bare(subscript))[..] else { return None };
         let (row, name, value, place) = match (self.pitch(a), self.pitch(b)) {
             (Some((row, name, value)), None) => (row, name, value, b),
             (None, Some((row, name, value))) => (row, name, value, a),
             _ => return None,
         };
-        Some((row, (name, value), bare(place)))
+        Some((row.to_owned(), (name, value), bare(place).to_owned()))
     }
 
     /// Returns whether a name is a number, or a constant of the source, but no parameter.

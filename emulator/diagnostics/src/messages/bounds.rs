@@ -233,10 +233,14 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
 fn not_below_zero(case: &Case<'_>, name: &str) -> Option<String> {
     let [index] = &case.explained.as_ref()?.used.subscripts[..] else { return None };
     let is_below = case.target.as_ref().is_some_and(|target| target.element.index < 0);
-    let (left, right) = index.rsplit_once('-').filter(|_| is_below).map(|(left, right)| (left.trim(), right.trim()))?;
+    // Also where a variable is defined so.
+    let written = case.definition(index).unwrap_or(index);
+    written.rsplit_once('-').filter(|_| is_below)?;
     let is_simple = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    let both = is_simple(left) && is_simple(right);
-    let condition = if both { format!("{left} >= {right}") } else { format!("{index} >= 0") };
+    let condition = match index.rsplit_once('-').map(|(left, right)| (left.trim(), right.trim())) {
+        Some((left, right)) if is_simple(left) && is_simple(right) => format!("{left} >= {right}"),
+        _ => format!("{index} >= 0"),
+    };
     Some(only_where(case, name, &condition))
 }
 
@@ -530,6 +534,11 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
         let text = case.definition(&part.text).unwrap_or(&part.text);
         ["threadIdx.x", "threadIdx.y", "threadIdx.z"].contains(&text)
     };
+    if let [n] = dims[..]
+        && let Some(reason) = too_many_threads(case, target, n)
+    {
+        return Some(reason);
+    }
     if outside.is_empty() || !outside.iter().all(is_place) || sides.is_empty() || sides.len() > 3 {
         return None;
     }
@@ -548,6 +557,21 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
         format!("the block is {shape} threads, and {name} has room for {sides_text}."),
         format!("launch blocks of {}, or change the tile size and the block together.", fits.join("x")),
     ))
+}
+
+/// Returns the reason where a row of threads has more of them than the array has elements, one or some more for each.
+fn too_many_threads(case: &Case<'_>, target: &Target, n: u64) -> Option<Reason> {
+    let [threads, 1, 1] = case.launch.inputs.config.block.map(u64::from) else { return None };
+    let used = case.most_used(target);
+    // Elements beside those of the threads, such as a halo.
+    let beside = used.checked_sub(threads).filter(|beside| *beside < n.min(threads))?;
+    let name = &target.element.name;
+    (threads > n).then(|| {
+        Reason::new(
+            format!("a block has {threads} threads, and {name} {n} elements, of which they use {used}."),
+            format!("launch blocks of {} threads, or change the tile size and the block together.", n - beside),
+        )
+    })
 }
 
 /// Returns the reason that the shape of blocks differs from that of the shared array, if an access of the launch shows

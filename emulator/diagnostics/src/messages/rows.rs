@@ -33,14 +33,19 @@ fn is_row_elsewhere(case: &Case<'_>, row: &str, n_rows: i64) -> bool {
 pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let launch = case.launch;
     let in_shared = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
-    if in_shared || target.parameter.is_none() || case.explained.as_ref()?.overflow.is_some() {
+    if in_shared || target.parameter.is_none() || case.explained.as_ref().is_some_and(|found| found.overflow.is_some())
+    {
         return None;
     }
     let (x, (pitch, length), y) = case.row_and_place()?;
+    let (x, y) = (x.as_str(), y.as_str());
     let (source, kernel) = (launch.source(case.instr)?, &launch.inputs.kernel.name);
     let n = target.element.n_elements as i64;
     let name = &target.element.name;
-    let of = |row: &str, pitch: &str, place: &str| code(&format!("{name}[{row} * {pitch} + {place}]"));
+    let of = |row: &str, pitch: &str, place: &str| {
+        let row = if row.contains(['+', '-']) { format!("({row})") } else { row.to_owned() };
+        code(&format!("{name}[{row} * {pitch} + {place}]"))
+    };
     let is = |what: &str, text: &str| text.to_ascii_lowercase().contains(what);
     let along = |part: &str, axis: &str, other: &str| {
         let text = source.definition(kernel, part).unwrap_or(part);
@@ -99,7 +104,7 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
                     ),
                 )),
                 // A condition of positions in the grid may as well be the mistake.
-                (false, true) if !source.depends_on_thread(kernel, x) => Some(Reason::new(
+                (false, named) if !named || !source.depends_on_thread(kernel, x) => Some(Reason::new(
                     why,
                     format!(
                         "if {x} counts rows, multiply it by their length: {other}; if it counts the elements of a \
