@@ -113,8 +113,10 @@ pub fn on_the_cpu(shape: Shape, a: &[f32], b: &[f32]) -> Vec<f32> {
     c
 }
 
+type Program = fn() -> Result<(), Box<dyn Error>>;
+
 /// Runs a program without checks, as a GPU does.
-pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<dyn Error>> {
+pub fn as_it_was(program: Program) -> Result<(), Box<dyn Error>> {
     quiet()?;
     print("As it was:");
     if let Some(emulator) = emulator_client::find() {
@@ -123,12 +125,25 @@ pub fn as_it_was(program: fn() -> Result<(), Box<dyn Error>>) -> Result<(), Box<
     program()
 }
 
-/// Launches what is refused, and looks at the code that comes back. What is wrong the emulated device tells on standard
-/// error, checks or not.
+/// Shows a program as it was, what the emulated device says of a run, and what `check` says of the pitfall.
+pub fn show(
+    program: Program,
+    (what, run): (&str, Program),
+    (pitfall, about): (&Pitfall, Shape),
+) -> Result<(), Box<dyn Error>> {
+    as_it_was(program)?;
+    on_the_emulator(what, run);
+    what_check_says(pitfall, about);
+    Ok(())
+}
+
+/// Shows a program as it was, launches what is refused, and looks at the code that comes back. What is wrong
+/// the emulated device tells on standard error, checks or not.
 ///
 /// # Panics
 /// Panics if the launch is not refused: then it is no pitfall.
-pub fn refused(pitfall: &Pitfall, shape: Shape) {
+pub fn refused(program: Program, pitfall: &Pitfall, shape: Shape) -> Result<(), Box<dyn Error>> {
+    as_it_was(program)?;
     print("\nWho looks at the launch's result gets:");
     if let Some(emulator) = emulator_client::find() {
         emulator.set_diagnosis(Some(true));
@@ -138,6 +153,7 @@ pub fn refused(pitfall: &Pitfall, shape: Shape) {
     let error = outcome.expect_err("a pitfall of refused launches");
     print(&format!("  {}", harness::describe(error)));
     print("and the emulated GPU says on standard error:");
+    Ok(())
 }
 
 /// Runs something on the emulated device with all checks on, and prints what they find.

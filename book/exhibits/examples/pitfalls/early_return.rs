@@ -17,8 +17,6 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    pitfall::on_the_emulator("size 100", || PITFALL.largest_error(Shape::square(100)).map(drop));
-    pitfall::what_check_says(&PITFALL, Shape { m: 101, n: 103, k: 107 });
-    Ok(())
+    let run = || PITFALL.largest_error(Shape::square(100)).map(drop);
+    pitfall::show(program, ("size 100", run), (&PITFALL, Shape { m: 101, n: 103, k: 107 }))
 }

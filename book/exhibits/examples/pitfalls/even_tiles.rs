@@ -17,8 +17,6 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    pitfall::on_the_emulator("size 48, three tiles", || PITFALL.largest_error(Shape::square(48)).map(drop));
-    pitfall::what_check_says(&PITFALL, Shape { m: 132, n: 260, k: 40 });
-    Ok(())
+    let run = || PITFALL.largest_error(Shape::square(48)).map(drop);
+    pitfall::show(program, ("size 48, three tiles", run), (&PITFALL, Shape { m: 132, n: 260, k: 40 }))
 }

@@ -54,7 +54,5 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    pitfall::refused(&PITFALL, Shape::square(128));
-    Ok(())
+    pitfall::refused(program, &PITFALL, Shape::square(128))
 }

@@ -18,9 +18,6 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    let late = Shape { m: 32, n: 32, k: 40 };
-    pitfall::on_the_emulator(&format!("{late}"), || PITFALL.largest_error(late).map(drop));
-    pitfall::what_check_says(&PITFALL, Shape { m: 132, n: 260, k: 40 });
-    Ok(())
+    let run = || PITFALL.largest_error(Shape { m: 32, n: 32, k: 40 }).map(drop);
+    pitfall::show(program, ("32x32x40", run), (&PITFALL, Shape { m: 132, n: 260, k: 40 }))
 }

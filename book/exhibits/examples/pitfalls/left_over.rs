@@ -35,8 +35,5 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    pitfall::on_the_emulator("the same program", program);
-    pitfall::what_check_says(&FAST, Shape { m: 101, n: 103, k: 107 });
-    Ok(())
+    pitfall::show(program, ("the same program", program), (&FAST, Shape { m: 101, n: 103, k: 107 }))
 }

@@ -24,8 +24,5 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    pitfall::on_the_emulator("the same program", program);
-    pitfall::what_check_says(&PITFALL, Shape { m: 64, n: 64, k: 8 });
-    Ok(())
+    pitfall::show(program, ("the same program", program), (&PITFALL, Shape { m: 64, n: 64, k: 8 }))
 }

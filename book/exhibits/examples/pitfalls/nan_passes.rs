@@ -28,11 +28,9 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    pitfall::on_the_emulator("C in memory that nobody wrote", || {
+    let run = || {
         PITFALL.multiply_into_fresh(Shape::square(64), &[1.0; 64 * 64], &[1.0; 64 * 64])?;
         Ok(())
-    });
-    pitfall::what_check_says(&PITFALL, Shape { m: 64, n: 64, k: 8 });
-    Ok(())
+    };
+    pitfall::show(program, ("C in memory that nobody wrote", run), (&PITFALL, Shape { m: 64, n: 64, k: 8 }))
 }

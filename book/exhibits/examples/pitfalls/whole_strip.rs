@@ -39,7 +39,5 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    pitfall::refused(&PITFALL, Shape { m: 64, n: 64, k: 1024 });
-    Ok(())
+    pitfall::refused(program, &PITFALL, Shape { m: 64, n: 64, k: 1024 })
 }

@@ -17,9 +17,6 @@ fn program() -> Result<(), Box<dyn Error>> {
 // ANCHOR_END: program
 
 pub(crate) fn show() -> Result<(), Box<dyn Error>> {
-    pitfall::as_it_was(program)?;
-    let wide = Shape { m: 40, n: 60, k: 20 };
-    pitfall::on_the_emulator(&format!("{wide}"), || PITFALL.largest_error(wide).map(drop));
-    pitfall::what_check_says(&PITFALL, Shape { m: 64, n: 96, k: 16 });
-    Ok(())
+    let run = || PITFALL.largest_error(Shape { m: 40, n: 60, k: 20 }).map(drop);
+    pitfall::show(program, ("40x60x20", run), (&PITFALL, Shape { m: 64, n: 96, k: 16 }))
 }
