@@ -102,32 +102,21 @@ impl Display for Guard {
     }
 }
 
-impl Display for Register {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match *self {
-            Register::ZERO => f.write_str("RZ"),
-            Register(number) => write!(f, "R{number}"),
+/// Implements `Display` of registers: the name of the constant one, and what stands before the number of another.
+macro_rules! display_numbered {
+    ($($register:ident: $constant:ident $name:literal $prefix:literal),+) => {$(
+        impl Display for $register {
+            fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+                match *self {
+                    $register::$constant => f.write_str($name),
+                    $register(number) => write!(f, "{}{number}", $prefix),
+                }
+            }
         }
-    }
+    )+};
 }
 
-impl Display for Uniform {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match *self {
-            Uniform::ZERO => f.write_str("URZ"),
-            Uniform(number) => write!(f, "UR{number}"),
-        }
-    }
-}
-
-impl Display for Predicate {
-    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        match *self {
-            Predicate::TRUE => f.write_str("PT"),
-            Predicate(number) => write!(f, "P{number}"),
-        }
-    }
-}
+display_numbered!(Register: ZERO "RZ" "R", Uniform: ZERO "URZ" "UR", Predicate: TRUE "PT" "P");
 
 /// Prints a number as `nvdisasm` does: `0x10`, `-0x10`.
 struct Hex(i64);

@@ -24,12 +24,7 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
     if !used.contains(&true) {
         return None;
     }
-    // Registers that are not needed at the same time share lines.
-    let n_lines = place.iter().max().map_or(0, |line| *line as usize + 1);
-    let mut lines = vec![false; n_lines];
-    for (register, _) in used.iter().enumerate().filter(|(_, used)| **used) {
-        lines[place[register] as usize] = true;
-    }
+    let lines = lines_of(&used, place);
     let touches = ops.iter().map(|op| {
         let mut touched = Vec::new();
         for_each_register(op, &mut |register, class, role| {
@@ -73,11 +68,7 @@ pub(crate) fn unfenced(
     if !has_unfenced_path(&steps, cfg, &tracked) {
         return None;
     }
-    let n_lines = place.iter().max().map_or(0, |line| *line as usize + 2);
-    let mut lines = vec![false; n_lines];
-    for (register, _) in tracked.iter().enumerate().filter(|(_, tracked)| **tracked) {
-        lines[place[register] as usize] = true;
-    }
+    let lines = lines_of(&tracked, place);
     let writes = steps.iter().map(|step| {
         let mut written = Vec::new();
         for &(register, n) in &step.writes {
@@ -90,6 +81,14 @@ pub(crate) fn unfenced(
         written.into_boxed_slice()
     });
     Some(writes.collect())
+}
+
+/// Returns which lines these registers have; those that are not needed at the same time share lines.
+fn lines_of(registers: &[bool], place: &[u32]) -> Vec<bool> {
+    // The last register may be two lines wide.
+    let mut lines = vec![false; place.iter().max().map_or(0, |line| *line as usize + 2)];
+    registers.iter().zip(place).filter(|(used, _)| **used).for_each(|(_, line)| lines[*line as usize] = true);
+    lines
 }
 
 /// Bound on the operations and registers that the search visits: many times the needs of the largest kernels.

@@ -170,13 +170,8 @@ impl<'a> Lower<'a> {
         returns: &'a [Operand],
         arguments: &'a [Operand],
     ) -> Result<()> {
-        if signature.params.len() != arguments.len() || signature.returns.len() != returns.len() {
-            return Err(self.invalid(format!(
-                "the function takes {} arguments and gives {} results",
-                signature.params.len(),
-                signature.returns.len()
-            )));
-        }
+        let wanted = [signature.params.len(), signature.returns.len()];
+        self.fits_signature("the function", wanted, [arguments.len(), returns.len()])?;
         self.base_register();
         let around = self.branch_around()?;
         let mut passed_values = Vec::new();

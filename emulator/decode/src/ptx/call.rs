@@ -41,13 +41,8 @@ impl<'a> Lower<'a> {
                 self.invalid(format!("nothing defines the external function `{name}`"))
             });
         }
-        if function.params.len() != arguments.len() || function.returns.len() != returns.len() {
-            return Err(self.invalid(format!(
-                "`{name}` takes {} arguments and gives {} results",
-                function.params.len(),
-                function.returns.len()
-            )));
-        }
+        let wanted = [function.params.len(), function.returns.len()];
+        self.fits_signature(&format!("`{name}`"), wanted, [arguments.len(), returns.len()])?;
         if !self.activations.reach.recursive.contains(function.name.as_str()) {
             self.inline(function, returns, arguments)
         } else if function.kind == FunctionKind::Entry {
@@ -55,6 +50,13 @@ impl<'a> Lower<'a> {
         } else {
             self.call_body(function, returns, arguments)
         }
+    }
+
+    /// Returns an error unless a call has as many arguments and results as the function.
+    pub(super) fn fits_signature(&self, name: &str, wanted: [usize; 2], given: [usize; 2]) -> Result<()> {
+        let [arguments, results] = wanted;
+        let error = || self.invalid(format!("{name} takes {arguments} arguments and gives {results} results"));
+        if wanted == given { Ok(()) } else { Err(error()) }
     }
 
     fn inline(&mut self, function: &'a Function, returns: &'a [Operand], arguments: &'a [Operand]) -> Result<()> {

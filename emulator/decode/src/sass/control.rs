@@ -110,11 +110,10 @@ impl Lower<'_> {
 
     /// Takes the first source that is a register.
     fn source_register(&mut self) -> Result<u8> {
-        let found = self.take_first_source(|value| match value {
+        self.take_first_source(|value| match value {
             Value::Register(register) if register != Register::ZERO => Some(register.0),
             _ => None,
-        });
-        found.ok_or_else(|| self.unsupported())
+        })
     }
 
     /// Jumps to one of the targets, one per instruction of the kernel.
@@ -178,14 +177,18 @@ impl Lower<'_> {
         *self.reduced.get_or_insert_with(|| (registers.fresh(Class::Bits32), registers.fresh(Class::Pred)))
     }
 
+    /// Writes a line, and a predicate where one is wanted.
+    fn write_both(&mut self, line: u32, predicate: Option<(u32, u32)>) -> Result<()> {
+        let line = PendingResult::Line(self.dst()?, line as Src);
+        let predicate = predicate.map(|(wanted, value)| PendingResult::Pred(wanted, value as Src));
+        self.write([line].into_iter().chain(predicate).collect())
+    }
+
     /// `B2R.RESULT`: reads the result of a reduction at a barrier.
     pub(super) fn barrier_result(&mut self) -> Result<()> {
         let (line, predicate) = self.reduced();
-        let mut writes = vec![PendingResult::Line(self.dst()?, line as Src)];
-        if let Some(wanted) = self.wanted_predicate(0) {
-            writes.push(PendingResult::Pred(wanted, predicate as Src));
-        }
-        self.write(writes)
+        let wanted = self.wanted_predicate(0);
+        self.write_both(line, wanted.zip(Some(predicate)))
     }
 
     pub(super) fn warp_sync(&mut self) -> Result<()> {
@@ -221,11 +224,7 @@ impl Lower<'_> {
         let in_range = self.wanted_predicate(0);
         let dst_pred = in_range.map(|_| self.registers.fresh(Class::Pred));
         self.emit(OpKind::Shuffle { mode, dst, dst_pred, src: [a, b, c, members] })?;
-        let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
-        if let (Some(predicate), Some(dst_pred)) = (in_range, dst_pred) {
-            writes.push(PendingResult::Pred(predicate, dst_pred as Src));
-        }
-        self.write(writes)
+        self.write_both(dst, in_range.zip(dst_pred))
     }
 
     pub(super) fn vote(&mut self) -> Result<()> {
@@ -259,35 +258,22 @@ impl Lower<'_> {
         let wanted = wanted.filter(|_| all);
         let dst_pred = wanted.map(|_| self.registers.fresh(Class::Pred));
         self.emit(OpKind::Match { all, wide, dst, dst_pred, src: [value, members] })?;
-        let mut writes = vec![PendingResult::Line(self.dst()?, dst as Src)];
-        if let (Some(wanted), Some(dst_pred)) = (wanted, dst_pred) {
-            writes.push(PendingResult::Pred(wanted, dst_pred as Src));
-        }
-        self.write(writes)
+        self.write_both(dst, wanted.zip(dst_pred))
     }
 
     /// `REDUX`: a reduction over lanes of the warp.
     pub(super) fn reduce(&mut self) -> Result<()> {
         let signed = self.take_modifier(Modifier::S32);
-        let kind = if self.take_modifier(Modifier::Min) && signed {
-            ReduxKind::MinS
-        } else if self.take_modifier(Modifier::Max) && signed {
-            ReduxKind::MaxS
-        } else if self.take_modifier(Modifier::Min) {
-            ReduxKind::MinU
-        } else if self.take_modifier(Modifier::Max) {
-            ReduxKind::MaxU
-        } else if self.take_modifier(Modifier::Sum) {
-            ReduxKind::Add
-        } else if self.take_modifier(Modifier::Or) {
-            ReduxKind::Or
-        } else if self.take_modifier(Modifier::Xor) {
-            ReduxKind::Xor
-        } else if matches!(self.instruction.modifiers[..], [] | [Modifier::S32]) {
-            ReduxKind::And
-        } else {
-            return Err(self.unsupported());
-        };
+        let [min, max] = if signed { [ReduxKind::MinS, ReduxKind::MaxS] } else { [ReduxKind::MinU, ReduxKind::MaxU] };
+        let kinds = [
+            (Modifier::Min, min),
+            (Modifier::Max, max),
+            (Modifier::Sum, ReduxKind::Add),
+            (Modifier::Or, ReduxKind::Or),
+            (Modifier::Xor, ReduxKind::Xor),
+        ];
+        let plain = matches!(self.instruction.modifiers[..], [] | [Modifier::S32]).then_some(ReduxKind::And);
+        let kind = self.take_choice(&kinds).or(plain).ok_or_else(|| self.unsupported())?;
         let value = self.int(0)?;
         let members = self.members()?;
         let dst = self.registers.fresh(Class::Bits32);
@@ -300,8 +286,7 @@ impl Lower<'_> {
         let register = self.take_first_source(|value| match value {
             Value::Special(register) => Some(register),
             _ => None,
-        });
-        let register = register.ok_or_else(|| self.unsupported())?;
+        })?;
         let special = match register.name(Architecture::Sm90).as_str() {
             "SR_TID.X" => Special::Tid(0),
             "SR_TID.Y" => Special::Tid(1),

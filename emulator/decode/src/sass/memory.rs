@@ -32,7 +32,7 @@ impl Lower<'_> {
         let offset = i64::from(address.offset);
         let zero = address.base == Register::ZERO;
         if matches!(space, MemSpace::Shared | MemSpace::Local) {
-            let mut src = if zero { None } else { Some(self.line(LineId::Lane(address.base.0)) as Src) };
+            let mut src = (!zero).then(|| self.line(LineId::Lane(address.base.0)) as Src);
             if address.scale > 1
                 && let Some(base) = src
             {
@@ -144,8 +144,7 @@ impl Lower<'_> {
         let constant = self.take_first_source(|value| match value {
             Value::Constant(constant) => Some(constant),
             _ => None,
-        });
-        let Some(constant) = constant else { return Err(self.unsupported()) };
+        })?;
         let (ty, n) = self.elements();
         let known =
             matches!(constant.index, Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO));

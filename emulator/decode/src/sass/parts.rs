@@ -5,6 +5,7 @@ use sass::instruction::{Operand, Predicate, Register, Uniform, Value};
 use sass::operation::{Modifier, Operation};
 
 use super::Lower;
+use crate::error::Result;
 
 /// The parts that lowering has taken: bit sets of positions.
 #[derive(Debug, Default)]
@@ -80,11 +81,12 @@ impl Lower<'_> {
         self.instruction.sources().get(at).copied()
     }
 
-    pub(super) fn take_first_source<T>(&mut self, make: impl Fn(Value) -> Option<T>) -> Option<T> {
+    pub(super) fn take_first_source<T>(&mut self, make: impl Fn(Value) -> Option<T>) -> Result<T> {
         let mut sources = self.instruction.sources().iter().enumerate();
-        let (at, made) = sources.find_map(|(at, operand)| Some((at, make(operand.value)?)))?;
+        let found = sources.find_map(|(at, operand)| Some((at, make(operand.value)?)));
+        let (at, made) = found.ok_or_else(|| self.unsupported())?;
         self.ignore_source(at);
-        Some(made)
+        Ok(made)
     }
 
     pub(super) fn ignore_source(&mut self, at: usize) {

@@ -37,8 +37,8 @@ fn check_of(what: &str, lines: &str, want: &str) {
 }
 
 fn words(base: &str, offsets: &[i32]) -> String {
-    let one = |(i, o): (usize, &i32)| format!("ld.shared.f32 %f{i}, [{base}+{o}];");
-    offsets.iter().enumerate().map(one).collect::<Vec<_>>().join("\n")
+    let one = |(i, o): (usize, &i32)| format!("ld.shared.f32 %f{i}, [{base}+{o}];\n");
+    offsets.iter().enumerate().map(one).collect()
 }
 
 #[test]
