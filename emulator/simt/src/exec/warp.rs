@@ -686,12 +686,7 @@ impl Worker<'_> {
 
     fn fence(&mut self) {
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        if let Some(races) = &mut self.checks.shared_races {
-            races.fence();
-        }
-        if let Some(races) = &mut self.checks.global_races {
-            races.fence();
-        }
+        crate::exec::worker::tell_races!(self.checks, fence());
     }
 
     /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
@@ -700,12 +695,7 @@ impl Worker<'_> {
         for (named, lanes) in groups {
             let mask = *named | *lanes;
             let all = (self.warp.live & !mask).is_empty();
-            if let Some(races) = &mut self.checks.shared_races {
-                races.warp_sync(instr, mask, all);
-            }
-            if let Some(races) = &mut self.checks.global_races {
-                races.warp_sync(instr, mask, all);
-            }
+            crate::exec::worker::tell_races!(self.checks, warp_sync(instr, mask, all));
         }
     }
 

@@ -258,3 +258,16 @@ impl<'j> Worker<'j> {
         (self.warp.index as usize * WARP + lane) * local_stride(self.job)
     }
 }
+
+/// Tells the race checks of both spaces, where there are any: `tell_races!(self.checks, enter(warp))`.
+macro_rules! tell_races {
+    ($checks:expr, $what:ident($($argument:expr),*)) => {
+        if let Some(races) = &mut $checks.shared_races {
+            races.$what($($argument),*);
+        }
+        if let Some(races) = &mut $checks.global_races {
+            races.$what($($argument),*);
+        }
+    };
+}
+pub(crate) use tell_races;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use super::bits::{self, Bits, CHUNK, KINDS};
 use super::block_clocks::{BlockClocks, Unordered};
 use super::chunks::Chunks;
-use super::interval::{Interval, Space};
+use super::interval::{Interval, Space, told_to_interval};
 use super::shared::unit_shift;
 use super::{Mark, Touch};
 use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
@@ -170,15 +170,7 @@ impl BlockRaces {
         self.block = block;
     }
 
-    /// Makes `warp` the running warp.
-    pub fn enter(&mut self, warp: u32) {
-        self.interval.enter(warp);
-    }
-
-    /// Ends the turn of the running warp; see [`super::SharedRaces::leave`].
-    pub fn leave(&mut self, done: bool, out: &mut Collector) {
-        self.interval.leave(done, out);
-    }
+    told_to_interval!();
 
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;
@@ -242,11 +234,6 @@ impl BlockRaces {
         }
     }
 
-    /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
-    pub fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
-        self.interval.warp_sync(instr, mask, all);
-    }
-
     /// Records a fence of the running warp.
     pub fn fence(&mut self) {
         self.interval.fence();
@@ -255,11 +242,6 @@ impl BlockRaces {
             let mut clocks = lock(clocks);
             clocks.fence(self.block);
         }
-    }
-
-    /// Records that a barrier of the block has completed.
-    pub fn barrier(&mut self, out: &mut Collector) {
-        self.interval.barrier(out);
     }
 
     /// Adds the accesses of the block to those of the launch. Called when it has ended.

@@ -339,3 +339,30 @@ pub(super) fn changes(touch: &Touch<'_>, mask: LaneMask) -> bool {
         })
     })
 }
+
+/// What a block tells the interval between its barriers, of either space.
+macro_rules! told_to_interval {
+    () => {
+        /// Makes `warp` the running warp; a barrier does not change that.
+        pub fn enter(&mut self, warp: u32) {
+            self.interval.enter(warp);
+        }
+
+        /// Ends the turn of the running warp. `done`: none of its lanes runs again before the next barrier of the block
+        /// completes (they wait there or have exited).
+        pub fn leave(&mut self, done: bool, out: &mut Collector) {
+            self.interval.leave(done, out);
+        }
+
+        /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
+        pub fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
+            self.interval.warp_sync(instr, mask, all);
+        }
+
+        /// Records that a barrier of the block has completed.
+        pub fn barrier(&mut self, out: &mut Collector) {
+            self.interval.barrier(out);
+        }
+    };
+}
+pub(super) use told_to_interval;

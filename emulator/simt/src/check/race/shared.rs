@@ -2,7 +2,7 @@
 
 use super::Touch;
 use super::bits::CHUNK;
-use super::interval::{Interval, Space};
+use super::interval::{Interval, Space, told_to_interval};
 use super::warp_clocks::WarpClocks;
 use crate::check::Collector;
 use crate::lane_mask::LaneMask;
@@ -47,16 +47,7 @@ impl SharedRaces {
         }
     }
 
-    /// Makes `warp` the running warp; a barrier does not change that.
-    pub fn enter(&mut self, warp: u32) {
-        self.interval.enter(warp);
-    }
-
-    /// Ends the turn of the running warp. `done`: none of its lanes runs again before the next barrier of the block
-    /// completes (they wait there or have exited).
-    pub fn leave(&mut self, done: bool, out: &mut Collector) {
-        self.interval.leave(done, out);
-    }
+    told_to_interval!();
 
     #[inline]
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
@@ -64,11 +55,6 @@ impl SharedRaces {
         if let Some(clocks) = &mut self.clocks {
             clocks.access(touch);
         }
-    }
-
-    /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
-    pub fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
-        self.interval.warp_sync(instr, mask, all);
     }
 
     /// Records a fence of the running warp.
@@ -79,11 +65,6 @@ impl SharedRaces {
     /// Records that the running warp used an mbarrier, through which threads hand data to each other.
     pub fn note_mbarrier(&mut self) {
         self.interval.note_mbarrier();
-    }
-
-    /// Records that a barrier of the block has completed.
-    pub fn barrier(&mut self, out: &mut Collector) {
-        self.interval.barrier(out);
     }
 
     /// Records that a barrier of the cluster has completed, which orders all threads of the block, too.

@@ -111,12 +111,7 @@ impl Worker<'_> {
         }
         self.activity.progress = true;
         self.block.mbarriers.note_barrier();
-        if let Some(races) = &mut self.checks.shared_races {
-            races.barrier(&mut self.block.collector);
-        }
-        if let Some(races) = &mut self.checks.global_races {
-            races.barrier(&mut self.block.collector);
-        }
+        crate::exec::worker::tell_races!(self.checks, barrier(&mut self.block.collector));
     }
 
     /// Records that lanes of the running fiber have exited: barriers no longer wait for them.

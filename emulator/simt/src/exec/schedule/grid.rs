@@ -425,12 +425,7 @@ pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
 }
 
 fn begin_checks(worker: &mut Worker<'_>, index: u64) {
-    if let Some(races) = &mut worker.checks.shared_races {
-        races.begin_block(index);
-    }
-    if let Some(races) = &mut worker.checks.global_races {
-        races.begin_block(index);
-    }
+    crate::exec::worker::tell_races!(worker.checks, begin_block(index));
 }
 
 /// Hands in the results of an ended block, and takes those that are next in index order.

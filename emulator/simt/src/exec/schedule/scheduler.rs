@@ -169,23 +169,13 @@ impl Worker<'_> {
         if checks {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
-        if let Some(races) = &mut self.checks.shared_races {
-            races.enter(w);
-        }
-        if let Some(races) = &mut self.checks.global_races {
-            races.enter(w);
-        }
+        crate::exec::worker::tell_races!(self.checks, enter(w));
         let result = run(self);
         if checks {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index].is_ready();
-        if let Some(races) = &mut self.checks.shared_races {
-            races.leave(done, &mut self.block.collector);
-        }
-        if let Some(races) = &mut self.checks.global_races {
-            races.leave(done, &mut self.block.collector);
-        }
+        crate::exec::worker::tell_races!(self.checks, leave(done, &mut self.block.collector));
         result
     }
 
