@@ -606,8 +606,7 @@ impl Draft {
         {
             place.column = text.get(..*from).map_or(place.column, |before| before.chars().count() as u32 + 1);
         }
-        let plain = |text: String| text.replace('\u{a0}', " ");
-        let advice = self.advice.clone().map(plain);
+        let advice = self.advice.as_ref().map(|text| text.replace('\u{a0}', " "));
         let name = |array: &Option<ArrayElement>| array.as_ref().map(|array| array.name.clone());
         // What a race leaves unwritten.
         let is_of_race = |found: &&Finding| {
@@ -616,15 +615,14 @@ impl Draft {
                 && name(&found.array) == name(&self.array)
                 && parties.any(|party| party == instr)
         };
+        // A race past a barrier that not all threads reach.
+        let is_alike = |other: Code| other == code || (other, code) == (Code::BarriersApart, Code::Race);
         let same =
-            |found: &&Finding| is_of_race(found) || found.code == code && advice.is_some() && found.advice == advice;
+            |found: &&Finding| is_of_race(found) || is_alike(found.code) && advice.is_some() && found.advice == advice;
         let said = earlier.iter().find(same).map(|found| launch.line_name(instr, found.instr));
         let text = self.text(launch, code, &place, instr, said);
         let config = launch.inputs.config;
         Finding {
-            severity: code.severity(),
-            code,
-            title: plain(self.title),
             instr,
             source: launch.loc(instr),
             place: Some(place),
@@ -632,11 +630,29 @@ impl Draft {
             thread: thread_position(who.thread, config.block),
             n_threads: mistake.n_threads,
             n_blocks: mistake.n_blocks,
+            ..self.finding(code, text)
+        }
+    }
+
+    /// Returns the finding without its place and threads.
+    fn finding(self, code: Code, text: String) -> Finding {
+        let plain = |text: String| text.replace('\u{a0}', " ");
+        Finding {
+            severity: code.severity(),
+            code,
+            title: plain(self.title),
+            instr: 0,
+            source: None,
+            place: None,
+            block: [0; 3],
+            thread: [0; 3],
+            n_threads: 0,
+            n_blocks: 0,
             array: self.array,
             others: self.others,
             notes: self.notes.into_iter().chain(self.verbatim).map(plain).collect(),
             why: self.why.map(plain),
-            advice,
+            advice: self.advice.map(plain),
             on_gpu: self.on_gpu.map(plain),
             text,
         }
@@ -676,25 +692,7 @@ impl Draft {
         let mut text = header(Code::Launch, &self.title, "");
         self.sentences(&mut text, None);
         text.truncate(text.trim_end().len());
-        Finding {
-            severity: Code::Launch.severity(),
-            code: Code::Launch,
-            title: self.title,
-            instr: 0,
-            source: None,
-            place: None,
-            block: [0; 3],
-            thread: [0; 3],
-            n_threads: 0,
-            n_blocks: 0,
-            array: None,
-            others: Vec::new(),
-            notes: self.notes,
-            why: None,
-            advice: self.advice,
-            on_gpu: self.on_gpu,
-            text,
-        }
+        self.finding(Code::Launch, text)
     }
 }
 

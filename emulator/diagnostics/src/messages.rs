@@ -64,7 +64,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
             AccessProblem::Misaligned => memory::misaligned(launch, mistake, *access),
             AccessProblem::ReadOnly => memory::read_only(launch, mistake, *access),
             AccessProblem::OutOfBounds => {
-                asynchronous::of_a_box(launch, mistake, *access, bounds::out_of_bounds(launch, mistake, *access))
+                asynchronous::of_a_box(launch, mistake, *access, bounds::out_of_bounds(launch, mistake, *access, also))
             }
         },
         MistakeDetails::Uninitialised { access, load, copy: Some(copy), .. } => {

@@ -225,6 +225,12 @@ impl Source {
         &self.clean[start..at]
     }
 
+    /// Returns the line of a part of the text.
+    pub(crate) fn line_with(&self, part: &str) -> Option<u32> {
+        let at = (part.as_ptr() as usize).checked_sub(self.clean.as_ptr() as usize)?;
+        (at < self.clean.len()).then(|| self.line_of(at))
+    }
+
     /// Returns the value of a variable of a kernel that is set once: `const int row = …;`.
     pub(crate) fn definition(&self, kernel: &str, name: &str) -> Option<&str> {
         let arguments = self.called.iter().flat_map(|called| &called.arguments);

@@ -93,14 +93,14 @@ fn barriers(launch: &LaunchContext<'_>) -> impl Iterator<Item = u32> {
     ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. })).map(|op| op.instr)
 }
 
-/// Returns whether a barrier of the block stands between two instructions in the text, in either order.
-pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool {
+/// Returns the first barrier of the block that stands between two instructions in the text, in either order.
+pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> Option<u32> {
     match (launch.loc(a), launch.loc(b)) {
         (Some(x), Some(y)) if x.line > 0 && y.line > 0 => {
             let lines = x.line.min(y.line)..=x.line.max(y.line);
-            x.file == y.file && barrier_in(launch, x.file, lines).is_some()
+            barrier_in(launch, x.file, lines).filter(|_| x.file == y.file)
         }
-        _ => barriers(launch).any(|instr| (a.min(b)..a.max(b)).contains(&instr)),
+        _ => barriers(launch).find(|instr| (a.min(b)..a.max(b)).contains(instr)),
     }
 }
 

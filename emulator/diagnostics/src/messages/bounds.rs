@@ -12,7 +12,7 @@ use crate::locate::layout::Outside;
 use crate::source::Compared;
 use crate::source::expression::Overflow;
 use crate::source::text::{bracketed, named, words as words_of};
-use crate::words::{self, code, count, grouped, nth};
+use crate::words::{self, code, count, grouped, list, nth};
 use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, MistakeGroup};
 use simt::program::MemSpace;
 
@@ -21,7 +21,12 @@ const NULL_PAGE: u64 = 1 << 24;
 /// Elements that a row of a tile may be longer for the sake of the banks.
 const MAX_PADDING: u64 = 8;
 
-pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess) -> Draft {
+pub(crate) fn out_of_bounds(
+    launch: &LaunchContext<'_>,
+    mistake: &MistakeGroup,
+    access: BadAccess,
+    also: &[&MistakeGroup],
+) -> Draft {
     let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };
     let access_noun = noun(access.kind);
@@ -31,6 +36,9 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
         .draft(format!("{access_noun} {side} of {}", target.title()))
         .note(bounds_note(&case, target))
         .note(case.first_thread_note());
+    let mut lines: Vec<_> = also.iter().map(|other| launch.line_name(case.instr, other.first.instr)).collect();
+    lines.dedup();
+    let draft = if lines.is_empty() { draft } else { draft.note(format!("The same holds at {}.", list(&lines))) };
     draft.reason(bounds_reason(&case, target)).on_gpu(match access.space {
         MemSpace::Shared => outside_shared(&case, target),
         MemSpace::Local => "the access reaches other variables of the thread or unused stack, silently; far away, the \
@@ -41,6 +49,20 @@ pub(crate) fn out_of_bounds(launch: &LaunchContext<'_>, mistake: &MistakeGroup, 
             format!("the access may stop the kernel (\"illegal memory access\"), or {does} another buffer silently.")
         }
     })
+}
+
+/// Returns whether two accesses are past the end of one dynamic array, of which the launch gave too little.
+pub(crate) fn lack_the_same(launch: &LaunchContext<'_>, [a, b]: [&MistakeGroup; 2]) -> bool {
+    let lack = |mistake: &MistakeGroup| {
+        let MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access } = mistake.first.details else {
+            return None;
+        };
+        let case = Case::new(launch, mistake, access);
+        let target = case.target.as_ref().filter(|target| target.dynamic && target.element.byte_offset >= 0)?;
+        let reason = bounds_reason(&case, target);
+        reason.advice.and(reason.why).map(|why| (target.start, why))
+    };
+    lack(a).is_some_and(|one| lack(b) == Some(one))
 }
 
 /// Returns what an access outside of a shared array does on an H100, where arrays lie side by side.
@@ -148,7 +170,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     if let Some(reason) = reason {
         return reason;
     }
-    if target.dynamic {
+    if target.dynamic && element.byte_offset >= 0 {
         return dynamic_reason(case, target);
     }
     let outside = case.outside(target);
@@ -414,19 +436,18 @@ fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
     let given = u64::from(case.launch.inputs.config.dynamic_shared);
     let element_bytes = u64::from(target.element.element_bytes);
     let used = case.most_used(target);
-    let ty = match target.element.element_type.as_str() {
-        "" => String::new(),
-        ty => format!(" * sizeof({ty})"),
+    let bytes = used * element_bytes;
+    let size = match target.element.element_type.as_str() {
+        "" => format!("{bytes} bytes"),
+        ty => code(&format!("{used} * sizeof({ty})")),
     };
-    let why = format!(
-        "dynamic shared memory is given in bytes: {given} bytes hold {}; the accesses of this launch need \
-         {used}, which take {} bytes.",
-        target.size(),
-        used * element_bytes,
-    );
-    let advice =
-        (used == given && element_bytes > 1).then(|| format!("give the launch {}.", code(&format!("{used}{ty}"))));
-    Reason { why: Some(why), advice }
+    let is_in_elements = used == given && element_bytes > 1;
+    // An index that is wrong by a little is the kernel's mistake.
+    let is_whole = used.is_multiple_of(case.launch.threads_per_block());
+    Reason {
+        why: Some(format!("dynamic shared memory is given in bytes, and the accesses of this launch need {bytes}.")),
+        advice: (is_in_elements || is_whole).then(|| format!("give the launch as much as the kernel uses: {size}.")),
+    }
 }
 
 /// Returns the reason where a loop variable runs one too far.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::bounds::lack_the_same;
 use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
@@ -31,10 +32,12 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
         if consequences.contain(mistake) || chosen.iter().any(repeats) {
             continue;
         }
-        // The same missing barrier, seen through another array.
-        let twin = chosen.iter_mut().find(|earlier| one_barrier_for_both(launch, earlier.mistake, mistake));
+        // The same missing barrier, seen through another array, or the same lack of shared memory.
+        let twin = chosen.iter_mut().find(|earlier| {
+            one_barrier_for_both(launch, earlier.mistake, mistake) || lack_the_same(launch, [earlier.mistake, mistake])
+        });
         match twin {
-            Some(earlier) if is_clearer(mistake, earlier.mistake) => {
+            Some(earlier) if is_clearer(launch, mistake, earlier.mistake) => {
                 let old = std::mem::replace(&mut earlier.mistake, mistake);
                 earlier.also.push(old);
             }
@@ -47,9 +50,13 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     for group in chosen.chunk_by_mut(|a, b| diverged(a) && diverged(b)) {
         group.sort_by_key(|chosen| (chosen.mistake.first.block, chosen.mistake.order));
     }
-    // A deadlock comes last: the mistakes before it are reported first.
+    // A deadlock comes last, and a barrier that part of a warp does not reach before the races past it.
     let is_deadlock = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Phases { .. });
-    chosen.sort_by_key(|chosen| (chosen.mistake.first.code().severity(), is_deadlock(chosen.mistake)));
+    let is_parted = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Parted { .. });
+    let races = chosen.iter().any(|one| race_of(one.mistake).is_some_and(|race| !is_between_blocks(race)));
+    chosen.sort_by_key(|Chosen { mistake, .. }| {
+        (!(races && is_parted(mistake)), mistake.first.code().severity(), is_deadlock(mistake))
+    });
     chosen
 }
 
@@ -408,10 +415,11 @@ fn missing_before(copy: Option<&CopyUnderWay>) -> Option<MissingOrder> {
     }
 }
 
-/// Returns whether `mistake` makes a clearer message than `than`: its threads are of different warps.
-fn is_clearer(mistake: &MistakeGroup, than: &MistakeGroup) -> bool {
+/// Returns whether `mistake` makes a clearer message than `than`: its threads are of different warps, or it has a line.
+fn is_clearer(launch: &LaunchContext<'_>, mistake: &MistakeGroup, than: &MistakeGroup) -> bool {
+    let has_line = |mistake: &MistakeGroup| launch.place(mistake.first.instr).line > 0;
     let same_warp = |mistake: &MistakeGroup| race_of(mistake).is_some_and(|race| race.same_warp);
-    same_warp(than) && !same_warp(mistake)
+    same_warp(than) && !same_warp(mistake) || !has_line(than) && has_line(mistake)
 }
 
 /// Returns whether the lines of a race name its array: compilers put loads under lines nearby at times.

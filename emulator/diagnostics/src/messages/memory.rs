@@ -6,7 +6,7 @@ use crate::finding::Space;
 use crate::launch_context::{Draft, LaunchContext, Reason, first_thread};
 use crate::locate::arrays::Target;
 use crate::locate::case::{Case, noun};
-use crate::source::text::words;
+use crate::source::text::{named, words};
 use crate::words::{code, count, nth};
 use simt::check::{BadAccess, MistakeGroup};
 
@@ -73,6 +73,12 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     let is_odd = |elements: u64| !(elements * each).is_multiple_of(size);
     let (a_row, so, row) = match row_length(&case, target) {
         Some(row) => ("a row", "so ", Some(row)),
+        None if let Some((definition, row)) = pointer_row(&case, target) => {
+            let line = launch.source(case.instr).and_then(|source| source.line_with(definition));
+            let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
+            draft.notes.push(format!("The pointer is {}{line}.", code(definition)));
+            ("if a row", "", Some(row))
+        }
         // A helper, whose parameters have no known values.
         None if launch.frames(case.instr).len() > 1 => ("if a row", "", only_row_length(&case, element.index, is_odd)),
         None => ("a row", "", None),
@@ -143,17 +149,25 @@ fn row_length(case: &Case<'_>, target: &Target) -> Option<(String, u64)> {
     if let [_, .., last] = target.element.dims[..] {
         return Some((String::new(), last));
     }
-    let subscript = case.explained.as_ref()?.used.subscripts.first()?.clone();
-    let product = simt::program::text::split(&subscript, '+').into_iter().find(|term| term.contains('*'))?;
-    let (name, value) = product
-        .split('*')
-        .filter_map(|factor| {
-            let factor = factor.trim();
-            let value = case.launch.value(case.instr, factor)?;
-            Some((factor.to_owned(), u64::try_from(value).ok()?))
-        })
-        .next()?;
-    Some((format!("{name} = "), value))
+    pitch(case, case.explained.as_ref()?.used.subscripts.first()?)
+}
+
+/// Returns `pitch` of `row * pitch + …`, as `pitch = `, with its value.
+fn pitch(case: &Case<'_>, index: &str) -> Option<(String, u64)> {
+    let product = simt::program::text::split(index, '+').into_iter().find(|term| term.contains('*'))?;
+    let known = |name: &str| Some((format!("{name} = "), case.launch.value(case.instr, name)?.try_into().ok()?));
+    product.split('*').map(str::trim).find_map(known)
+}
+
+/// Returns the definition of a pointer to a row that the line uses, `(const float4*)(x + row * pitch)`, and its pitch.
+fn pointer_row<'a>(case: &'a Case<'_>, target: &Target) -> Option<(&'a str, (String, u64))> {
+    let array = target.element.name.as_str();
+    words(&case.launch.place(case.instr).text?).find_map(|(_, word)| {
+        let definition = case.definition(word)?;
+        let (_, rest) = definition.split_at(named(definition, array).next()? + array.len());
+        let index = rest.trim_start().trim_start_matches(['+', '[']).split([')', ']']).next()?;
+        Some((definition, pitch(case, index)?))
+    })
 }
 
 /// Returns the only size that can be the length of a row: `is_odd` tells the lengths after which a row is not aligned,

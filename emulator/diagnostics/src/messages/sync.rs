@@ -286,7 +286,7 @@ pub(crate) fn barrier(
 }
 
 /// Returns advice by which all threads reach one barrier.
-fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) -> String {
+pub(crate) fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
         let pair =

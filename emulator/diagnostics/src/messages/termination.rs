@@ -162,14 +162,7 @@ fn loop_reason(
     // Memory that another thread is to change, or an atomic.
     let memory = inside.contains(['*', '[', '(']) || words(inside).any(|(_, word)| source.in_memory(word));
     if memory && reads == Reads::Nothing {
-        return Reason::new(
-            format!(
-                "the loop reads nothing: the compiler reads what {} tests once, before it, because nothing says that \
-                 another thread may change it.",
-                code(inside)
-            ),
-            "read it in each round: by a pointer to `volatile`, or an atomic load (`ld.acquire`, cuda::atomic_ref).",
-        );
+        return reads_nothing(inside);
     }
     let unchanged = source.unchanged_in_loop(around.enclosure);
     if !unchanged.is_empty() {
@@ -193,6 +186,18 @@ fn loop_reason(
         };
     }
     Reason { why: Some(format!("{} holds in every round.", code(inside))), advice: slow }
+}
+
+/// Returns the reason of a loop in which the compiler left nothing to read.
+pub(crate) fn reads_nothing(test: &str) -> Reason {
+    Reason::new(
+        format!(
+            "the loop reads nothing: the compiler reads what {} tests once, before it, because nothing says that another \
+             thread may change it.",
+            code(test)
+        ),
+        "read it in each round: by a pointer to `volatile`, or an atomic load (`ld.acquire`, cuda::atomic_ref).",
+    )
 }
 
 /// Returns what the loop reads at which the launch stopped, and what all other threads do.

@@ -3,8 +3,8 @@
 use super::RaceMessage;
 use crate::locate::spot::{self, Spot};
 use crate::messages::choose::names_its_array;
+use crate::messages::sync;
 use crate::source::statements::Control;
-use crate::words::code;
 use simt::check::{MissingOrder, MistakeDetails};
 
 pub(super) const READ_FIRST: &str = "read into a variable first, then execute BARRIER in all threads, then write.";
@@ -63,14 +63,8 @@ impl RaceMessage<'_> {
     /// Returns advice to move a barrier out of its branch, when it stands in the right place but not all threads reach
     /// it.
     pub(super) fn move_out(&self, barrier: u32) -> Option<String> {
-        let Self { launch, here, .. } = *self;
-        let around = launch.around(barrier);
-        let branch = around.last().filter(|one| one.enclosure.control == Control::If)?;
-        Some(format!(
-            "move the barrier at {} out of {} ({}), so that all threads reach it between the two.",
-            launch.line_name(here, barrier),
-            code(&branch.enclosure.header),
-            branch.name(launch, here)
-        ))
+        let mut around = self.launch.around(barrier);
+        let branch = around.pop().filter(|one| one.enclosure.control == Control::If)?;
+        Some(sync::advice(self.launch, self.here, &[Some(branch)]))
     }
 }

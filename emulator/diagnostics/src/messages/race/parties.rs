@@ -47,7 +47,10 @@ impl RaceMessage<'_> {
         let elsewhere = launch.elsewhere(here, party.instr);
         let mut lines = vec![format!("{intro}{elsewhere}:")];
         let place = launch.place(party.instr);
-        lines.push(place.listed());
+        // The compiler names no line for what it reads before the loop.
+        let before_loop = self.loop_of_nothing().filter(|_| place.text.is_none() && party.kind == AccessKind::Read);
+        let of_loop = before_loop.and_then(|one| Some((one.line, launch.text_of(one.file)?.line(one.line)?)));
+        lines.push(of_loop.map_or_else(|| place.listed(), |(line, text)| format!("{line:>4} | {text}")));
         let Some(text) = &place.text else { return lines };
         let marks = marks(text, &self.underlined(party));
         if !marks.is_empty() {

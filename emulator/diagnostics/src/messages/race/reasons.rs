@@ -8,8 +8,8 @@ use super::index::same_elements;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason};
 use crate::locate::spot::{self, Spot};
 use crate::messages::bounds::one_round_less;
-use crate::messages::choose;
-use crate::source::text::bracketed;
+use crate::messages::{choose, termination};
+use crate::source::text::{bracketed, has_word};
 use crate::trace::End;
 use crate::words::code;
 use simt::check::{AccessKind, MissingOrder, RaceParty};
@@ -60,6 +60,10 @@ impl RaceMessage<'_> {
         if race.missing == MissingOrder::Phase {
             return draft.reason(self.unordered());
         }
+        if let Some(one) = self.loop_of_nothing().filter(|_| second.kind == AccessKind::Read) {
+            let reason = termination::reads_nothing(one.enclosure.inside());
+            return draft.reason(reason).on_gpu("the kernel hangs, or works, depending on timing.");
+        }
         if race.missing == MissingOrder::Flag {
             let (does, did) = match (first.kind, second.kind) {
                 (AccessKind::Read, _) => ("writes to", "read"),
@@ -79,6 +83,9 @@ impl RaceMessage<'_> {
                      of all of them, then set the flag. Let the other block wait until the flag is set, \
                      and then execute a barrier of all threads that go on.",
                 );
+        }
+        if let Some(reason) = self.exchange() {
+            return draft.reason(reason);
         }
         if both_write {
             return draft
@@ -117,21 +124,6 @@ impl RaceMessage<'_> {
                      the atomic and {other}.",
                 ));
         }
-        let ops = launch.inputs.kernel.ops.iter().enumerate();
-        let spins = |(at, op): (usize, &Op)| matches!(op.kind, OpKind::Branch { target, .. } if target as usize == at);
-        let is_flag = self.target.as_ref().is_some_and(|target| target.element.n_elements == 1);
-        if between_blocks && is_flag && { ops }.any(spins) {
-            return draft
-                .why(
-                    "a loop of this kernel reads nothing: the compiler reads what it waits for once, before the loop. \
-                     Blocks run in any order, and one that runs early waits forever.",
-                )
-                .advice(
-                    "read it in each round, by a pointer to `volatile` or an atomic load, and write it after a \
-                     __threadfence(); or split the work into two launches.",
-                )
-                .on_gpu("the kernel hangs, or works, depending on timing.");
-        }
         if self.replaces_what_it_read() {
             return draft
                 .why(format!(
@@ -162,6 +154,39 @@ impl RaceMessage<'_> {
                 });
         }
         self.reasons_within_block(draft)
+    }
+
+    /// Returns the loop that tests the array, and in which the compiler left nothing to read: a branch to itself.
+    pub(super) fn loop_of_nothing(&self) -> Option<Around<'_>> {
+        let Self { launch, ref array, .. } = *self;
+        let ops = launch.inputs.kernel.ops.iter().enumerate();
+        let spins =
+            |(at, op): &(usize, &Op)| matches!(op.kind, OpKind::Branch { target, .. } if target as usize == *at);
+        let loops = ops.filter(spins).filter_map(|(_, op)| launch.loops(op.instr).into_iter().next());
+        { loops }.find(|one| has_word(one.enclosure.inside(), array))
+    }
+
+    /// Returns the reason where each of two threads exchanges the same two elements in one step: both store to both.
+    fn exchange(&self) -> Option<Reason> {
+        let Self { launch, first, second, ref array, .. } = *self;
+        let source = launch.source(first.instr)?;
+        let (file, step) = self.common_loop()?;
+        let is_one_step = spot::barrier_between(launch, first.instr, second.instr).is_none()
+            && spot::barrier_in(launch, file, step.clone()).is_some();
+        let uses = step.flat_map(|line| source.uses(line, array)).map(|found| (found.loaded, found.subscripts));
+        let (loaded, stored): (Vec<_>, Vec<_>) = uses.partition(|(loaded, _)| *loaded);
+        let [(_, one), (_, two)] = &stored[..] else { return None };
+        let are_read = [one, two].iter().all(|stored| loaded.iter().any(|(_, read)| read == *stored));
+        (!self.between_blocks() && is_one_step && are_read && one != two).then(|| {
+            let [one, two] = [one, two].map(|subscripts| code(&format!("{array}[{}]", subscripts.join("]["))));
+            Reason::new(
+                format!(
+                    "each thread exchanges {one} and {two}, and these two threads exchange the same element in one step. \
+                     A barrier between reading and storing does not help: both still store to it."
+                ),
+                "let only one thread of each pair exchange its elements, such as the one of the lower index.",
+            )
+        })
     }
 
     /// Returns whether threads read an element and then write it, all the same one: the subscripts are equal, and no
@@ -331,25 +356,19 @@ impl RaceMessage<'_> {
                 .why(format!("{line} names __syncthreads without calling it: that is no barrier."))
                 .advice(format!("call it at {line}: `__syncthreads();`."));
         }
-        match spots.iter().find_map(|spot| spot::taken(launch, spot)) {
-            Some(barrier) => {
-                let (write, other) = self.lines();
-                let line = launch.line_name(first.instr, barrier);
-                draft.advice = self.move_out(barrier);
-                if draft.advice.is_some() {
-                    draft.why = Some(format!(
-                        "only the barrier at {line} lies between {write} and {other}, under a condition: where that does \
-                         not hold, nothing orders the two."
-                    ));
-                }
+        let between = || spot::barrier_between(launch, first.instr, second.instr);
+        let is_apart = spots.is_empty() && !self.on_one_line();
+        let taken = spots.iter().find_map(|spot| spot::taken(launch, spot));
+        if let Some(barrier) = taken.or_else(|| is_apart.then(between).flatten()) {
+            let (write, other) = self.lines();
+            let line = launch.line_name(first.instr, barrier);
+            draft.advice = self.move_out(barrier);
+            if draft.advice.is_some() {
+                draft.why = Some(format!(
+                    "the barrier at {line}, between {write} and {other}, stands under a condition: where that does not \
+                     hold, it orders nothing."
+                ));
             }
-            None if spots.is_empty()
-                && !self.on_one_line()
-                && spot::barrier_between(launch, first.instr, second.instr) =>
-            {
-                draft.advice = None;
-            }
-            None => {}
         }
         draft
     }
@@ -541,7 +560,7 @@ impl RaceMessage<'_> {
                 },
             ),
             Order::Unknown => Reason::new(
-                format!("{write} and {other} are executed by different threads, and no barrier lies between."),
+                format!("{write} and {other} are executed by different threads, which meet at no barrier in between."),
                 format!("add {barrier}, reached by all threads, between {write} and {other}."),
             ),
         }
