@@ -354,7 +354,7 @@ macro_rules! told_to_interval {
             self.interval.leave(done, out);
         }
 
-        /// Records that lanes of the running warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
+        /// Records that lanes of the warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
         pub fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
             self.interval.warp_sync(instr, mask, all);
         }
