@@ -27,7 +27,7 @@ pub struct Report {
     /// The launch and its counters. `mistakes` is empty, because [`Self::findings`] describes them.
     #[serde(flatten)]
     pub launch: LaunchReport,
-    /// Findings of the checks, most serious first, then by place; causes before what follows from them. Errors make the launch fail.
+    /// Findings of the checks, most serious first, then by place; causes before effects. Errors make the launch fail.
     pub findings: Vec<Finding>,
     /// Undefined values in global memory; each becomes a finding only when the host reads it.
     #[serde(skip)]
