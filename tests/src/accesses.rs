@@ -150,17 +150,4 @@ pub fn module<'a>(kernels: impl IntoIterator<Item = &'a Kernel>) -> String {
 /// Start of each kernel: registers, and addresses in them. `%lane`; values `%v`, `%n`, `%w`, `%f0`, `%d0`, `%h0`; `%gN`
 /// and `%sN`, the addresses of the lane's N bytes in global and shared memory; `%p0`, lanes 0 to 15; `%p1`, odd lanes;
 /// `%out`, the address of the lane's result.
-const HEAD: &str = "\
-.reg .pred %p<4>; .reg .b16 %h<4>; .reg .b32 %r<8>, %lane, %v, %n, %tile, %s1, %s2, %s4, %s8, %s16, %s64;
-.reg .b64 %x<4>, %w, %param, %data, %out, %g1, %g2, %g4, %g8, %g16, %g64; .reg .f32 %f<4>; .reg .f64 %d<4>;
-.shared .align 128 .b8 tile[8192];
-ld.param.u64 %param, [data]; cvta.to.global.u64 %data, %param;
-mov.u32 %lane, %tid.x; add.u32 %v, %lane, 1; xor.b32 %n, %lane, 5; cvt.u64.u32 %w, %v;
-cvt.rn.f32.u32 %f0, %v; cvt.rn.f64.u32 %d0, %v; cvt.rn.f64.u32 %d1, %lane; cvt.u16.u32 %h0, %v; cvt.u16.u32 %h1, %lane;
-setp.lt.u32 %p0, %lane, 16; and.b32 %r0, %lane, 1; setp.ne.u32 %p1, %r0, 0;
-mov.u32 %tile, tile; add.u32 %s1, %lane, %tile; mad.lo.u32 %s2, %lane, 2, %tile; mad.lo.u32 %s4, %lane, 4, %tile;
-mad.lo.u32 %s8, %lane, 8, %tile; mad.lo.u32 %s16, %lane, 16, %tile; mad.lo.u32 %s64, %lane, 64, %tile;
-cvt.u64.u32 %g1, %lane; add.u64 %g1, %g1, %data; mad.wide.u32 %g2, %lane, 2, %data; mad.wide.u32 %g4, %lane, 4, %data;
-mad.wide.u32 %g8, %lane, 8, %data; mad.wide.u32 %g16, %lane, 16, %data; mad.wide.u32 %g64, %lane, 64, %data;
-add.u64 %out, %g4, 65536;
-";
+const HEAD: &str = include_str!("accesses.ptx");

@@ -91,12 +91,4 @@ pub fn kernel(name: &str, pattern: &str) -> String {
 }
 
 /// `%a`, `%a8`, `%a4`: places in shared memory that are multiples of 64, 8 and 4; `%b`: another one.
-const REGISTERS: &str = "\
-.reg .pred %p, %q; .reg .b16 %h<24>; .reg .b32 %r<40>; .reg .b64 %x<16>; .reg .f32 %f<40>; .reg .f64 %d<24>;
-.reg .b32 %lane, %y, %a, %a8, %a4, %b, %tile; .reg .b64 %data, %out;
-.shared .align 16 .b8 tile[16384]; .local .align 4 .b8 own[64];
-ld.param.u64 %data, [data]; cvta.to.global.u64 %data, %data; mov.u32 %lane, %tid.x; mov.u32 %y, %tid.y;
-mov.u32 %tile, tile; mad.lo.u32 %a, %y, 64, %tile; mad.lo.u32 %a8, %y, 8, %tile; mad.lo.u32 %a4, %y, 4, %tile;
-mad.lo.u32 %b, %lane, 128, %tile; mad.wide.u32 %out, %lane, 4, %data; setp.gt.u32 %p, %lane, 7;
-ld.global.f32 %f8, [%out+2048]; ld.global.f32 %f9, [%out+2560]; ld.global.u32 %r9, [%out+3072];
-";
+const REGISTERS: &str = include_str!("machine_code.ptx");

@@ -32,20 +32,7 @@ const LOOK_UP: [&str; 7] = [
     "cuMemHostGetFlags", "cuMemGetAddressRange_v2", "cuPointerGetAttribute",
 ];
 
-const PTX: &str = ".version 8.0
-.target sm_80
-.address_size 64
-.global .b32 variable[64];
-.const .b32 constant[4];
-.entry fill(.param .u64 to) {
-    .reg .b64 %a; .reg .b32 %r;
-    ld.param.u64 %a, [to]; mov.u32 %r, %tid.x; mad.wide.u32 %a, %r, 4, %a; st.global.u32 [%a], %r; ret;
-}
-.entry spin() { l: bra l; }
-.entry nothing() { ret; }
-.entry shared(.param .u32 n) { .extern .shared .b8 s[]; st.shared.u32 [s], 1; bar.sync 0; ret; }
-.entry trap() { trap; }
-";
+const PTX: &str = include_str!("fuzz_calls.ptx");
 
 /// Kinds of arguments, by the values that are made for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

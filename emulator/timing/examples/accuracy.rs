@@ -18,12 +18,7 @@ use records::busiest::UNMODELLED;
 use timing::accuracy::{self, Point, Set};
 use timing::{Bound, Prediction, Reason};
 
-const HEAD: &str = "\
-# Launches on an NVIDIA H200 (driver 580, CUDA 13.0, 2026-11) and what the model gives for them, in microseconds.
-# Measured: tests/data/h200-*.txt where a CUDA graph was replayed, else book/data/h200.json; warm caches, medians.
-# Made by `cargo run --release -p timing --example accuracy -- write`.
-# set\tkernel\tM\tN\tK\tmeasured\tpredicted\tbound\tbinds
-";
+const HEAD: &str = include_str!("accuracy.txt");
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -154,20 +154,7 @@ fn numbers_in_a_sentence() {
 }
 
 /// An output with two tables, with empty cells and words.
-const OUTPUT: &str = "\
-# Made by `cargo xtask book --refresh`.
-$ cargo xtask bench v03 --emulate
-
-Counted
-  kernel      instructions  sectors: loads  wavefronts  FLOP/byte
-  from_global         3.18            2.25                  0.865
-  from_shared         1.45          0.0625       0.328       16.0
-
-What binds
-  kernel       needs most of      issue   so at most
-  from_global  instruction issue  0.796  31% of peak
-  from_shared  instruction issue  0.362  69% of peak
-";
+const OUTPUT: &str = include_str!("data/output.txt");
 
 #[test]
 fn paragraphs_of_an_output() {

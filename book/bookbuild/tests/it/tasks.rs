@@ -51,19 +51,9 @@ fn transfer_tasks_are_folded() {
 
 #[test]
 fn a_task_on_the_host_is_no_kernel() {
-    let host = r#"
-[[host]]
-id = "launch"
-title = "A launch"
-text = "Say how op(a) is launched."
-call = { launch = { source = "v01_col_per_lane" } }
-entry = "add"
-work = "sgemm"
-minutes = 10
-starter = "grid = [1, 1, 1]"
-"#;
+    let host = include_str!("data/host_task.toml");
     let small = small("{{#task v02.launch}}\n\n{{#transfers v02 launch}}")
-        .with("steps/v02/tasks.toml", &format!("{TASKS}{host}"));
+        .with("steps/v02/tasks.toml", &format!("{TASKS}\n{host}"));
     let page = small.page();
     for words in ["<code>my/v02.launch.toml</code>", "<code>op(a)</code>", "every element of the result is right"] {
         assert!(page.contains(words), "{words}: {page}");

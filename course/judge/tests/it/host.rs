@@ -110,17 +110,7 @@ fn a_launch_for_the_host_is_judged_as_that_of_a_kernel() {
     }
 }
 
-const OPERANDS: &str = r#"transa = "n"
-transb = "n"
-m = "N"
-n = "M"
-k = "K"
-a = "B"
-lda = "N"
-b = "A"
-ldb = "K"
-ldc = "N"
-"#;
+const OPERANDS: &str = include_str!("operands.toml");
 
 #[track_caller]
 fn operands(changes: &[(&str, &str)], code: &str, why: &str) {

@@ -1,19 +1,6 @@
 use super::*;
 
-const V05: &str = r#"
-[[why]]
-id = "wavefronts"
-question = "How many?"
-answer = 0.125
-because = "Eight lanes."
-again = "v07"
-[[why]]
-id = "padding"
-question = "Which?"
-choices = ["1 float", "4 floats"]
-answer = "4 floats"
-because = "So."
-"#;
+const V05: &str = include_str!("questions.toml");
 const V07: &str = "[[why]]\nid = \"wavefronts\"\nquestion = \"And now?\"\nanswer = 2\nbecause = \"Two.\"\n";
 
 fn catalogues() -> Vec<Catalogue> {

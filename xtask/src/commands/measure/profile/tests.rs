@@ -3,14 +3,7 @@ use counters::Counters;
 use super::*;
 
 /// An output of Nsight Compute 2025.3.1.
-const ANSWER: &str = r#"==WARNING== Note: Running with unmodified GPU clocks. If not controlled otherwise, profiling results may be inconsistent.
-==PROF== Connected to process 687 (/tmp/v01)
-==PROF== Disconnected from process 687
-"ID","Process ID","Process Name","Host Name","Kernel Name","Context","Stream","Block Size","Grid Size","Device","CC","Section Name","Metric Name","Metric Unit","Metric Value"
-"0","687","v01","127.0.0.1","sgemm_v01_row_per_lane","1","7","(1024, 1, 1)","(32, 32, 1)","0","9.0","Command line profiler metrics","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum","","67,108,864"
-"0","687","v01","127.0.0.1","sgemm_v01_row_per_lane","1","7","(1024, 1, 1)","(32, 32, 1)","0","9.0","Command line profiler metrics","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum","sector","1,107,296,256"
-"1","687","v01","127.0.0.1","sgemm_v01_col_per_lane","1","7","(1024, 1, 1)","(32, 32, 1)","0","9.0","Command line profiler metrics","l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum","","67,108,864"
-"#;
+const ANSWER: &str = include_str!("answer.csv");
 
 #[test]
 fn the_profilers_table_is_read() {
