@@ -165,12 +165,15 @@ impl Clues {
         let diagnosis = verdict.wrong.as_ref().and_then(|wrong| wrong.diagnosis.as_deref()).unwrap_or_default();
         // What follows says where it is wrong.
         let what = diagnosis.split(['(', ';']).next().unwrap_or_default();
-        let quoted = verdict.findings.first().and_then(|found| found.title.split('`').nth(1));
+        let first = verdict.findings.first().map_or("", |found| found.title.as_str());
+        let quoted = first.split('`').nth(1);
+        // A race of what leaves its row is no lack of order.
+        let is_outside = first.starts_with("index past the end of a row");
         Self {
-            code: verdict.code.clone().unwrap_or_default(),
+            code: if is_outside { "E-OOB".to_owned() } else { verdict.code.clone().unwrap_or_default() },
             lines: findings.next().into_iter().chain(reasons.map(|why| (true, why))).flat_map(named).collect(),
             later: findings.flat_map(named).collect(),
-            of_copy: verdict.findings.first().is_some_and(|found| found.title.contains("asynchronous copy")),
+            of_copy: first.contains("asynchronous copy"),
             distances: what.split(' ').filter_map(|word| word.trim_end_matches([',', ':']).parse().ok()).collect(),
             array: quoted.and_then(|text| text.split(['[', '.']).next()).map(str::to_owned),
         }
@@ -260,8 +263,13 @@ fn to_do(text: &str) -> Vec<bool> {
 /// Returns what TODOs of the starter ask for where the copy has the code around them unchanged, each with its line;
 /// nothing where that is so for all of them.
 pub fn left_to_do(copy: &str, starter: &str) -> Vec<(usize, String)> {
-    let code = |line: &'_ str| line.split("//").next().unwrap_or_default().trim().to_owned();
-    let copied: Vec<(usize, String)> = (1..).zip(copy.lines().map(code)).filter(|(_, text)| !text.is_empty()).collect();
+    // Braces alone stand in many places.
+    let code = |line: &'_ str| {
+        let code = line.split("//").next().filter(|code| code.contains(char::is_alphanumeric));
+        code.unwrap_or_default().trim().to_owned()
+    };
+    let copied = (1..).zip(copy.lines().map(code)).filter(|(_, text)| !text.is_empty());
+    let copied: Vec<(usize, String)> = copied.chain([(0, String::new())]).collect();
     let lines: Vec<&str> = starter.lines().collect();
     let (mut left, mut n_done) = (Vec::new(), 0);
     for (at, asked) in lines.iter().enumerate().filter_map(|(at, line)| Some((at, line.split_once("TODO(")?.1))) {
@@ -270,10 +278,10 @@ pub fn left_to_do(copy: &str, starter: &str) -> Vec<(usize, String)> {
         let asked = asked.split_once("): ").map_or(asked, |(_, text)| text);
         let text = [asked].into_iter().chain(more).collect::<Vec<_>>().join(" ");
         let before = lines[..at].iter().rev().map(|line| code(line)).find(|line| !line.is_empty());
-        let after = lines[at..].iter().map(|line| code(line)).filter(|line| !line.is_empty());
+        let after = lines[at..].iter().map(|line| code(line)).filter(|line| !line.is_empty()).chain([String::new()]);
         let around: Vec<String> = before.into_iter().chain(after.take(2)).collect();
         match copied.windows(around.len()).find(|part| part.iter().map(|(_, text)| text).eq(&around)) {
-            Some(part) => left.push((part[1].0, text)),
+            Some(part) => left.push((part[usize::from(!part[1].1.is_empty())].0, text)),
             None => n_done += 1,
         }
     }
@@ -383,7 +391,10 @@ impl<'s> Search<'s> {
                 if text == "<" && is_head && is_of_size {
                     continue;
                 }
-                let is_last = if is_head { text == "<=" } else { is_of_size && matches!(text, "<=" | ">") };
+                // One bound does not replace the other.
+                let are_bounds = text == "||" && [at.wrapping_sub(2), at + 2].iter().all(|at| self.code.at(*at) == "<");
+                let is_last =
+                    are_bounds || if is_head { text == "<=" } else { is_of_size && matches!(text, "<=" | ">") };
                 self.put(if is_last { LAST } else { OPERATOR }, extra, at..at + 1, other);
             }
             match text {

@@ -117,6 +117,11 @@ impl<'s> Search<'s> {
             }
         }
         let [x, y] = ["x", "y"].map(|axis| uses("threadIdx", axis));
+        if self.task.block[1] > 1 && y.is_empty() {
+            let alone = x.iter().filter(|at| [code.at(**at - 3), code.at(**at + 1)] == ["=", ";"]);
+            let number = "threadIdx.y * blockDim.x + threadIdx.x".to_owned();
+            added.extend(alone.map(|at| (0, vec![(code.bytes(at - 2..at + 1), number.clone())])));
+        }
         if self.task.block[1] == 1 && !y.is_empty() {
             // A block of one dimension, in rows as wide as a constant that stands beside its index.
             let near = y.iter().flat_map(|at| at.saturating_sub(8)..at + 8).map(|at| code.at(at));
@@ -130,6 +135,11 @@ impl<'s> Search<'s> {
         let of = |sign: &'static str| all().filter(move |at| code.at(*at) == sign);
         for (a, b) in of("/").flat_map(|a| of("%").map(move |b| (a, b))) {
             let is_close = code.tokens[a].line.abs_diff(code.tokens[b].line) <= 2;
+            let divisors = [a + 1, b + 1].map(|at| code.at(at));
+            if is_close && divisors[0] == divisors[1] && code.at(a - 1) == code.at(b - 1) {
+                let others = code.known(a).filter(|name| distance(name, divisors[0]) == Some(0));
+                added.extend(others.map(|name| (0, vec![to(&(a + 1), name), to(&(b + 1), name)])));
+            }
             if !is_close || code.at(a - 1) != code.at(b - 1) || code.tokens[a].line == code.tokens[b].line {
                 continue;
             }
@@ -230,8 +240,10 @@ impl<'s> Search<'s> {
                     _ => {}
                 }
             }
-            for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && is_constant(text)) {
-                sizes.iter().for_each(|size| self.put(PARALLEL, 3, term.clone(), *size));
+            for (term, text) in sum.terms.iter().zip(own).filter(|_| own.len() > 1) {
+                let costs = if is_constant(text) { PARALLEL } else { INDEX };
+                let is_distance = is_constant(text) || text.parse::<u32>().is_ok();
+                sizes.iter().filter(|_| is_distance).for_each(|size| self.put(costs, 0, term.clone(), *size));
             }
             for term in known.iter().filter(|term| !own.contains(term) && can_use(term)) {
                 let is_near = sum.open.is_some_and(|open| self.is_of_parallel_call(open, term, &sums));
@@ -426,7 +438,7 @@ impl<'s> Search<'s> {
                 {
                     let known = self.code.known(term.start).filter(|name| distance(factor, name) == Some(0));
                     let names = known.chain([factor]).collect::<Vec<_>>();
-                    names.into_iter().for_each(|name| self.put(PARALLEL, 1, term.clone(), format!("{text} * {name}")));
+                    names.into_iter().for_each(|name| self.put(PASS, 0, term.clone(), format!("{text} * {name}")));
                 }
             }
             for other in all.iter().copied().flatten().filter(|other| is_plain(other) && is_plain(text)) {

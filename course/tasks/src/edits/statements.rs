@@ -120,13 +120,26 @@ impl Search<'_> {
             };
             let is_declaration =
                 |sign: &usize| code.at(*sign) == "=" && code.parent(*sign) == Some(open) && is_declared(sign - 1);
+            // Loops that set sums to 0, first in each round.
+            let is_end = |at: &usize| matches!(code.at(*at), ";" | "}") && code.parent(*at) == Some(open);
+            let first = inside.clone().find(is_end).filter(|_| code.at(open + 1) == "for").map(|end| open + 1..end + 1);
+            let sets = |at: &usize| code.at(*at).ends_with('=') && !code.is_head(*at);
+            let zeros = first.filter(|first| first.clone().filter(sets).count() == 1).filter(|first| {
+                let set = code.words(first.clone()).rsplit_once('=').map_or("?", |(_, set)| set);
+                set.trim_matches(|c: char| c.is_whitespace() || ".f0;}".contains(c)).is_empty()
+            });
+            let before = code.line_starts()[code.tokens[header].line];
+            if let Some(zeros) = zeros {
+                let zeros = code.whole_line(code.bytes(zeros));
+                let text = code.text[zeros.clone()].to_owned();
+                added.push(vec![(zeros, String::new()), (before..before, text)]);
+            }
             let Some(sign) = inside.clone().find(is_declaration) else { continue };
             let Some(end) = inside.clone().find(|at| *at > sign && code.at(*at) == ";") else { continue };
             if !code.words(sign + 1..end).trim_matches(['.', 'f', '0', '{', '}']).is_empty() {
                 continue;
             }
             let statement = code.whole_line(code.bytes(code.statement(sign)..end + 1));
-            let before = code.line_starts()[code.tokens[header].line];
             let text = code.text[statement.clone()].to_owned();
             let mut changes = vec![(statement, String::new()), (before..before, text)];
             added.push(changes.clone());

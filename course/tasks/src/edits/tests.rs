@@ -13,6 +13,12 @@ fn clues(code: &str, lines: &[u32]) -> Clues {
     Clues { code: code.to_owned(), lines: lines.to_vec(), ..Clues::default() }
 }
 
+fn table<const N: usize>(name: &str) -> Vec<[String; N]> {
+    let tables: toml::Table = include_str!("mistakes.toml").parse().expect("TOML");
+    let rows = tables[name].as_array().expect("rows").iter();
+    rows.map(|row| row.clone().try_into::<Vec<String>>().expect("texts").try_into().expect("N each")).collect()
+}
+
 /// Returns whether one of the first edits of a wrong kernel gives the right one.
 fn repairs(right: &str, wrong: &str, code: &str, line: u32) -> bool {
     is_among(96, right, wrong, &clues(code, &[line]))
@@ -26,8 +32,7 @@ fn is_among(most: usize, right: &str, wrong: &str, clues: &Clues) -> bool {
 
 #[test]
 fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
-    let mistakes: toml::Table = include_str!("mistakes.toml").parse().expect("TOML");
-    let mistakes: Vec<[String; 3]> = mistakes["mistakes"].clone().try_into().expect("three texts each");
+    let mistakes = table::<3>("mistakes");
     let missed = mistakes.iter().filter(|[code, right, wrong]| {
         let at = KERNEL.find(right).expect("it is there");
         let text = KERNEL.replacen(right, wrong, 1);
@@ -77,16 +82,7 @@ fn a_round_too_many_is_left_out_by_one_of_the_very_first() {
 #[test]
 fn distances_counters_and_factors_are_put_where_they_belong() {
     let clues = Clues { distances: [60].into(), ..clues(WRONG_RESULT, &[]) };
-    for (right, wrong) in [
-        ("g(t[k][col + 64]);", "g(t[k][col + 4]);"),
-        ("load(A, row + 60, k)", "load(A, row, k)"),
-        ("for (j = 0; j < 8; j += 2) { g(v[j + 0], v[j + 1]); }", "for (j = 0; j < 8; j += 2) { g(v[0], v[1]); }"),
-        (
-            "float sum = 0;\nsum += 1;\nC = alpha * sum + (beta * C);",
-            "float sum = beta * C;\nsum += 1;\nC = alpha * sum;",
-        ),
-        ("while (n--) {\nsum += n;\n}\nsum *= alpha;\n", "while (n--) {\nsum += n;\nsum *= alpha;\n}\n"),
-    ] {
+    for [right, wrong] in table::<2>("bodies") {
         let [right, wrong] = [right, wrong]
             .map(|body| format!("void f(float t[9][99], float v[8], int row, int col, int k) {{\n{body}\n}}\n"));
         assert!(is_among(96, &right, &wrong, &clues), "{wrong}");
@@ -99,6 +95,9 @@ fn what_is_left_of_the_starter_is_told_once_something_is_done() {
     assert_eq!(left_to_do("a;\nb;\nc;\nd;\n\ne;  // here\nf;\n", starter), [(6, "change e".to_owned())]);
     assert_eq!(left_to_do("a;\nc;\nd;\ne + 1;\nf;\n", starter), [(2, "add b".to_owned())]);
     assert_eq!(left_to_do("a;\nc;\nd;\ne;\nf;\n", starter), []);
+    let last = "a;\n// TODO(v05): add\nb {\nc;\n}\n// TODO(v05): store\n}\n";
+    assert_eq!(left_to_do("a;\nx {\n}\nb {\nc;\n}\n}\n", last), [(5, "store".to_owned())]);
+    assert_eq!(left_to_do("a;\nx {\n}\nb {\nc;\n}\nd;\n}\n", last), []);
 }
 
 #[test]
