@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 use crate::finding::{Action, ArrayElement, Finding, Party, Place};
 use crate::launch_inputs::LaunchInputs;
 use crate::source::statements::{Control, Enclosure};
-use crate::source::text::{function_of, plain_name};
+use crate::source::text::{function_of, has_word, plain_name};
 use crate::source::{Parameter, Source};
-use crate::trace::Trace;
+use crate::trace::{End, Trace};
 use crate::words;
 use simt::check::{
     AccessProblem, Code, MistakeDetails, MistakeGroup, Severity, ThreadId, block_position, thread_position,
@@ -138,7 +138,8 @@ impl<'a> LaunchContext<'a> {
     /// in files without a text (headers of the toolkit) are left out, unless there are no others.
     pub(crate) fn frames(&self, instr: u32) -> Vec<SourceLoc> {
         let Some(info) = self.info(instr) else { return Vec::new() };
-        let mut all: Vec<SourceLoc> = info.source.into_iter().chain(info.calls.iter().copied()).collect();
+        let own = self.loaded_at(instr, info).or(info.source);
+        let mut all: Vec<SourceLoc> = own.into_iter().chain(info.calls.iter().copied()).collect();
         all.retain(|loc| loc.line > 0);
         if all.is_empty() {
             all.extend(self.only_use(info));
@@ -156,9 +157,25 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn loc(&self, instr: u32) -> Option<SourceLoc> {
         let info = self.info(instr)?;
         match info.calls[..] {
-            [] if info.source.is_some_and(|loc| loc.line > 0) => info.source,
+            [] if info.source.is_some_and(|loc| loc.line > 0) => self.loaded_at(instr, info).or(info.source),
             _ => self.frames(instr).first().copied().or(info.source),
         }
+    }
+
+    /// Returns where a value is loaded that the line of its instruction only stores: compilers put the load of a
+    /// vector under that line.
+    fn loaded_at(&self, instr: u32, info: &InstrInfo) -> Option<SourceLoc> {
+        let loc = info.source.filter(|_| info.calls.is_empty() && info.text.contains("ld.global"))?;
+        let source = self.sources.get(&loc.file)?;
+        let (position, definition) = source.stored_value(&self.inputs.kernel.name, loc.line)?;
+        let is_read = |end: &End| {
+            let End::Param(index) = end else { return false };
+            let (name, ty) = self.parameter(*index);
+            let is_pointer = ty.is_some_and(|ty| ty.ends_with('*'));
+            is_pointer && has_word(definition, &name) && source.uses(loc.line, &name).is_empty()
+        };
+        let line = source.line_of(position);
+        self.trace.ends(instr)?.iter().any(is_read).then_some(SourceLoc { line, column: 0, ..loc })
     }
 
     /// Returns the one place in the sources that reads, or that stores to, the variable of an instruction. Compilers

@@ -233,13 +233,29 @@ impl Source {
 
     /// Returns the value of a variable of a kernel that is set once: `const int row = …;`.
     pub(crate) fn definition(&self, kernel: &str, name: &str) -> Option<&str> {
+        self.definition_for(kernel, name, None)
+    }
+
+    /// Works as [`Self::definition`]; for a line, variables of the name that other blocks declare are not meant.
+    pub(crate) fn definition_for(&self, kernel: &str, name: &str, line: Option<u32>) -> Option<&str> {
         let arguments = self.called.iter().flat_map(|called| &called.arguments);
         if let Some((_, given)) = { arguments }.find(|(parameter, _)| parameter == name) {
             return Some(given);
         }
         let body = self.body(kernel)?;
         let mut found = None;
-        for at in named(body, name) {
+        let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
+        let place = line.and_then(|line| self.span(line)?.start.checked_sub(start));
+        let is_elsewhere = |at: &usize| {
+            let statement = body[..*at].rsplit([';', '{', '}']).next().unwrap_or_default().trim_start();
+            let (ty, rest) = statement.split_once(char::is_whitespace).unwrap_or_default();
+            let is_declared = !["", "else", "return"].contains(&ty) && !ty.contains('(');
+            let around = self.statements.around(start + at).into_iter().next_back();
+            is_declared
+                && (rest.is_empty() || rest.starts_with(char::is_alphabetic))
+                && place.is_some_and(|place| around.is_some_and(|one| !one.body.contains(&(start + place))))
+        };
+        for at in named(body, name).filter(|at| !is_elsewhere(at)) {
             let before = body[..at].trim_end();
             let rest = body[at + name.len()..].trim_start();
             let set = assigned(rest);
@@ -251,6 +267,20 @@ impl Source {
             }
         }
         found
+    }
+
+    /// Returns the definition of the variable, no pointer, that is all that a line assigns, itself or a member: where
+    /// it stands, and its text.
+    pub(crate) fn stored_value(&self, kernel: &str, line: u32) -> Option<(usize, &str)> {
+        let text = self.clean_line(line)?;
+        let stored = text.rsplit_once('=')?.1.trim().strip_suffix(';')?.trim();
+        let name = stored.split('.').next()?;
+        let definition = self.definition(kernel, name)?;
+        let position = (definition.as_ptr() as usize).checked_sub(self.clean.as_ptr() as usize)?;
+        let before =
+            self.clean.get(..position)?.trim_end().strip_suffix('=')?.trim_end().strip_suffix(name)?.trim_end();
+        let is_value = !before.ends_with(['*', '&']) && !before.ends_with("auto");
+        (is_value && self.line_of(position) < line).then_some((position, definition))
     }
 
     pub(crate) fn depends_on_thread(&self, kernel: &str, text: &str) -> bool {

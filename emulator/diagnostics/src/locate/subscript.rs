@@ -15,6 +15,15 @@ use crate::source::text::{has_word, words};
 use simt::check::{AccessKind, ThreadId, block_position, thread_position};
 use simt::program::SourceLoc;
 
+/// What the value of a name depends on beside the thread: the line that uses it, and a name whose value is given; with
+/// `overflow`, it is that of `int` arithmetic.
+#[derive(Clone, Copy, Default)]
+struct Scope<'s> {
+    line: Option<u32>,
+    given: Option<(&'s str, i64)>,
+    overflow: Narrow<'s>,
+}
+
 /// A use of an array in the source line, and the values of what stands in its subscripts.
 #[derive(Debug, Clone)]
 pub(crate) struct Explained {
@@ -134,16 +143,15 @@ impl LaunchContext<'_> {
         if n == 0 || n > 1 && dims.len() != n {
             return None;
         }
+        let in_line = Scope { line: Some(used.line), ..Scope::default() };
         // Bytes that one step of each subscript moves.
         let inner = |place: usize| dims[place + 1..].iter().product::<u64>() as i64;
         let strides: Vec<i64> = (0..n).map(|place| if n == 1 { 1 } else { inner(place) }).collect();
         let overflow = RefCell::new(None);
         let flat = |unknown: Option<(&str, i64)>, narrow: bool| -> Option<(i64, Vec<i64>)> {
             let overflow = narrow.then_some(&overflow);
-            let names = |name: &str, depth: u32| match unknown {
-                Some((free, value)) if free == name => Some(value),
-                _ => self.variable(file, name, who, depth, overflow),
-            };
+            let scope = Scope { given: unknown, overflow, ..in_line };
+            let names = |name: &str, depth: u32| self.variable(file, name, who, depth, &scope);
             let value = |text: &String| expression::evaluate(text, 0, &names, overflow);
             let subscripts = used.subscripts.iter().map(value).collect::<Option<Vec<i64>>>()?;
             let flat = subscripts
@@ -161,10 +169,10 @@ impl LaunchContext<'_> {
                 }
             }
         }
-        let exact = |name: &str| self.evaluate_in(file, name, who);
+        let exact = |name: &str| self.variable(file, name, who, 0, &in_line);
         let as_int = |name: &str| {
             let unused = RefCell::new(None);
-            self.variable(file, name, who, 0, Some(&unused))
+            self.variable(file, name, who, 0, &Scope { overflow: Some(&unused), ..in_line })
         };
         let known = |name: &str| if overflow.borrow().is_some() { as_int(name) } else { exact(name) };
         let unknown: Vec<&String> = names.iter().filter(|name| known(name).is_none()).collect();
@@ -179,11 +187,8 @@ impl LaunchContext<'_> {
             }
             // A remainder, a quotient or some bits of a number are those of others, too.
             [free]
-                if used.subscripts.iter().any(|text| has_word(text, free) && text.contains(['%', '/', '&', '>'])) =>
+                if !used.subscripts.iter().any(|text| has_word(text, free) && text.contains(['%', '/', '&', '>'])) =>
             {
-                return None;
-            }
-            [free] => {
                 let (zero, one) = (flat(Some((free, 0)), false)?.0, flat(Some((free, 1)), false)?.0);
                 let slope = one.checked_sub(zero)?;
                 let value = index.checked_sub(zero)?.checked_div(slope)?;
@@ -193,16 +198,27 @@ impl LaunchContext<'_> {
                 }
                 (subscripts, Some((free.clone(), value)))
             }
-            _ => return None,
+            // The one round of a loop in which the subscripts lead to the element.
+            _ => self.loops(instr).iter().find_map(|around| {
+                let counter = around.counter(self, who)?;
+                let rounds = (counter.start..counter.end?).step_by(counter.step as usize).take(256);
+                let mut fitting = rounds.filter_map(|value| {
+                    let (_, subscripts) =
+                        flat(Some((counter.name, value)), false).filter(|(flat, _)| *flat == index)?;
+                    Some((subscripts, Some((counter.name.to_owned(), value))))
+                });
+                fitting.next().filter(|_| fitting.next().is_none())
+            })?,
         };
+        let given = concluded.as_ref().map(|(name, value)| (name.as_str(), *value));
         let constant = |name: &str| self.text_of(file).is_some_and(|source| source.constant(name).is_some());
         let values = names
             .iter()
             .filter(|name| !constant(name))
             .filter_map(|name| {
-                let value = match &concluded {
-                    Some((free, value)) if free == name => *value,
-                    _ => known(name)?,
+                let value = match given {
+                    Some((free, value)) if free == name => value,
+                    _ => known(name).or_else(|| self.variable(file, name, who, 0, &Scope { given, ..in_line }))?,
                 };
                 Some((name.clone(), value))
             })
@@ -249,7 +265,7 @@ impl LaunchContext<'_> {
 
     /// Returns the value of an expression that stands in a file, for one thread.
     pub(crate) fn evaluate_in(&self, file: u32, text: &str, who: ThreadId) -> Option<i64> {
-        expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, None))
+        expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, &Scope::default()))
     }
 
     /// Returns the values of an expression that stands in a file, in the threads of a block.
@@ -257,8 +273,8 @@ impl LaunchContext<'_> {
         (0..self.threads_per_block()).map(|thread| self.evaluate_in(file, text, ThreadId { block, thread })).collect()
     }
 
-    /// Returns the value of a name for one thread; with `overflow`, as `int` arithmetic computes it.
-    fn variable(&self, file: u32, name: &str, who: ThreadId, depth: u32, overflow: Narrow<'_>) -> Option<i64> {
+    /// Returns the value of a name for one thread.
+    fn variable(&self, file: u32, name: &str, who: ThreadId, depth: u32, scope: &Scope<'_>) -> Option<i64> {
         let (config, ThreadId { block, thread }) = (self.inputs.config, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
@@ -270,12 +286,15 @@ impl LaunchContext<'_> {
                 _ => return None,
             }));
         }
+        if let Some((_, value)) = scope.given.filter(|(known, _)| *known == name) {
+            return Some(value);
+        }
         if let Some(value) = self.value_in(file, name) {
             return Some(value);
         }
-        let text = self.text_of(file)?.definition(&self.inputs.kernel.name, name)?;
-        let names = |name: &str, depth: u32| self.variable(file, name, who, depth, overflow);
-        expression::evaluate(text, depth, &names, overflow)
+        let text = self.text_of(file)?.definition_for(&self.inputs.kernel.name, name, scope.line)?;
+        let names = |name: &str, depth: u32| self.variable(file, name, who, depth, scope);
+        expression::evaluate(text, depth, &names, scope.overflow)
     }
 }
 

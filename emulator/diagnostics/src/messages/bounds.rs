@@ -327,6 +327,9 @@ fn longest_row(case: &Case<'_>, target: &Target) -> Option<i64> {
 fn guard_reason(case: &Case<'_>, target: &Target, reaches: Option<&str>) -> Option<Reason> {
     let launch = case.launch;
     let [index] = &case.explained.as_ref()?.used.subscripts[..] else { return None };
+    // Of a vector that begins in the array, the comparison lets through what it should.
+    let elements = 0..target.element.n_elements as i64;
+    (!elements.contains(&target.element.index)).then_some(())?;
     let conditions = launch.source(case.instr)?.conditions(&launch.inputs.kernel.name, launch.loc(case.instr)?.line);
     // With one less, the access is inside: of several, the one that lies nearest.
     let inside = conditions.iter().filter_map(|one| {
@@ -334,7 +337,7 @@ fn guard_reason(case: &Case<'_>, target: &Target, reaches: Option<&str>) -> Opti
         let less = case.with_value(index, (&one.left, is - 1), 0)?;
         // Without an addition, the bound is what is wrong.
         let is_last = is == bound - i64::from(!one.or_equal) && is > 0 && (one.or_equal || *index != one.left);
-        (is_last && (0..target.element.n_elements as i64).contains(&less)).then_some((less, one, is))
+        (is_last && elements.contains(&less)).then_some((less, one, is))
     });
     let (_, one, is) = inside.max_by_key(|(less, ..)| *less)?;
     let (left, written) = (&one.left, code(&one.text));
@@ -687,7 +690,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         let long = long.map(|factor| format!(" of {factor} elements")).unwrap_or_default();
         let why = format!("{is}, and {name} has {limit} {}{long}.", rows(target, *limit));
         let advice = match (part.bound(&case.launch.integers()), *value < 0) {
-            (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}"))),
+            (Some(bound), false) => Some(only_where(case, name, &format!("{text} < {bound}{}", and_place(case, text)))),
             (_, true) if text.parse::<i64>().is_err() => Some(only_where(case, name, &format!("{text} >= 0"))),
             _ => exchanged(case, target).or_else(|| {
                 let goes_on = of_all.is_some_and(|(first, last)| first >= 0 && last >= *limit);
@@ -735,12 +738,27 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     Reason { why: Some(why), advice }
 }
 
+/// Returns what a condition on the row also needs: ` && col < N`, where no comparison around holds the place in the
+/// row, and threads of the last block go past its end.
+fn and_place(case: &Case<'_>, text: &str) -> String {
+    let (launch, around) = (case.launch, case.launch.around(case.instr));
+    let values = |place: &str| launch.values_in_block(case.file(), place, launch.n_blocks() - 1);
+    let place = case.row_and_place().filter(|(row, (_, length), place)| {
+        let is_held = around.iter().any(|one| one.enclosure.condition.contains(&place[..]));
+        *row == text && !is_held && values(place).is_some_and(|values| values.last() >= Some(length))
+    });
+    place.map_or_else(String::new, |(_, (pitch, _), place)| format!(" && {place} < {pitch}"))
+}
+
 /// Returns the reason where an access of several elements begins in the array and ends behind it.
 fn partly_inside(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let element = &target.element;
     let at_once = u64::from(case.access.bytes / element.element_bytes.max(1));
     let (n, index) = (element.n_elements, u64::try_from(element.index).ok()?);
-    (index < n && index + at_once > n && n % at_once == n - index).then(|| {
+    // Where others begin behind the array, its last elements are not what is at fault.
+    let end = target.start + n * u64::from(element.element_bytes);
+    let is_last = index < n && index + at_once > n && case.mistake.addresses.is_none_or(|(_, high)| high < end);
+    (is_last && n % at_once != 0).then(|| {
         let (name, left) = (&element.name, n - index);
         Reason::new(
             format!(

@@ -195,7 +195,20 @@ impl<'l, 'a> Consequences<'l, 'a> {
             matches!(mistake.first.details, MistakeDetails::MemoryBarrier { problem: BadBarrier::Token { .. }, .. })
         };
         let unordered = self.out_of_step.is_some() || self.with_code(Code::MemoryBarrier).any(is_token);
+        // What reaches another array goes on behind the end of its own. A loop that goes past a local array goes too
+        // far in what it stores, too.
+        let goes_too_far = |mistake: &MistakeGroup| match &mistake.first.details {
+            MistakeDetails::Access { access, .. } if access.space == MemSpace::Local => {
+                let own = launch.loops(mistake.first.instr).into_iter().next();
+                own.is_some() && race.parties.iter().any(|party| launch.loops(party.instr).into_iter().next() == own)
+            }
+            MistakeDetails::Access { access, .. } => {
+                access.kind == AccessKind::Write && access.space == race.space && !names_its_array(launch, race)
+            }
+            _ => false,
+        };
         race.space == MemSpace::Shared && unordered
+            || self.with_code(Code::OutOfBounds).any(goes_too_far)
             || self.with_code(Code::Uninitialised).any(is_early_read)
             || on_bad_line
             || launch.mistakes.iter().any(|other| explains(launch, other, mistake))
