@@ -37,11 +37,10 @@ pub(crate) fn all() -> Vec<(Solution, String)> {
     found
 }
 
-/// Few and small shapes, so that three hundred kernels take a minute: an edge in both directions, more than one block,
-/// one element, a row, a column, sums of less than a tile, of an odd number of tiles, and of several. The first ones
-/// tell most, and the others are looked at less closely.
-const PRODUCTS: [[usize; 3]; 6] = [[33, 31, 97], [129, 132, 24], [7, 5, 3], [1, 1, 1], [1, 129, 3], [131, 1, 5]];
-const TRANSPOSES: [[usize; 3]; 5] = [[33, 31, 0], [63, 130, 0], [1, 1, 0], [1, 67, 0], [67, 1, 0]];
+/// Few and small shapes, so that three hundred kernels take a minute: one element, a row, a column, an edge in both
+/// directions, more than one block, and sums of less than a tile, of an odd number of tiles, and of several.
+const PRODUCTS: [[usize; 3]; 6] = [[1, 1, 1], [1, 129, 3], [131, 1, 5], [7, 5, 3], [33, 31, 97], [129, 132, 24]];
+const TRANSPOSES: [[usize; 3]; 5] = [[1, 1, 0], [1, 67, 0], [67, 1, 0], [33, 31, 0], [63, 130, 0]];
 
 pub(crate) fn judged_whole(solution: &Solution, ptx: &str) -> Verdict {
     let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
@@ -150,9 +149,9 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
         }
     }
     expect_no_complaint(&printed, |(task, entry, ptx)| {
-        // The first shape that it fails on ends it.
+        // The first shape that it fails on ends it, and most fail on the largest.
         let passes_on = |shape: &Shape| judge::judge_on(&request(task, ptx, &[]), &[*shape]).status == Status::Passed;
-        let passed = shapes(task).iter().all(passes_on);
+        let passed = shapes(task).iter().rev().all(passes_on);
         passed.then(|| format!("{entry} solves {}: {}", task.name, task.title))
     });
 }
