@@ -240,10 +240,8 @@ impl<'s> Search<'s> {
                     _ => {}
                 }
             }
-            for (term, text) in sum.terms.iter().zip(own).filter(|_| own.len() > 1) {
-                let costs = if is_constant(text) { PARALLEL } else { INDEX };
-                let is_distance = is_constant(text) || text.parse::<u32>().is_ok();
-                sizes.iter().filter(|_| is_distance).for_each(|size| self.put(costs, 0, term.clone(), *size));
+            for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && is_constant(text)) {
+                sizes.iter().for_each(|size| self.put(PARALLEL, 3, term.clone(), *size));
             }
             for term in known.iter().filter(|term| !own.contains(term) && can_use(term)) {
                 let is_near = sum.open.is_some_and(|open| self.is_of_parallel_call(open, term, &sums));
