@@ -108,8 +108,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     command
         .args(["check", "--quiet", "--offline", "--locked", "-p", "xtask", "-p", "judge"])
         .current_dir(&out)
-        // Crates of others are the same as here.
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."));
+        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("assigned-target"));
     for name in ["CARGO_MANIFEST_DIR", "CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"] {
         command.env_remove(name);
     }
