@@ -695,7 +695,7 @@ impl Worker<'_> {
         for (named, lanes) in groups {
             let mask = *named | *lanes;
             let all = (self.warp.live & !mask).is_empty();
-            crate::exec::worker::tell_races!(self.checks, warp_sync(instr, mask, all));
+            crate::exec::worker::tell_races!(self.checks, interval.warp_sync(instr, mask, all));
         }
     }
 

@@ -259,14 +259,14 @@ impl<'j> Worker<'j> {
     }
 }
 
-/// Tells the race checks of both spaces, where there are any: `tell_races!(self.checks, enter(warp))`.
+/// Tells the race checks of both spaces, where there are any: `tell_races!(self.checks, interval.enter(warp))`.
 macro_rules! tell_races {
-    ($checks:expr, $what:ident($($argument:expr),*)) => {
+    ($checks:expr, $($call:tt)+) => {
         if let Some(races) = &mut $checks.shared_races {
-            races.$what($($argument),*);
+            races.$($call)+;
         }
         if let Some(races) = &mut $checks.global_races {
-            races.$what($($argument),*);
+            races.$($call)+;
         }
     };
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use super::bits::{self, Bits, CHUNK, KINDS};
 use super::block_clocks::{BlockClocks, Unordered};
 use super::chunks::Chunks;
-use super::interval::{Interval, Space, told_to_interval};
+use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use super::{Mark, Touch};
 use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
@@ -32,7 +32,8 @@ const SHARDS: usize = 64;
 /// The accesses to global memory of one block at a time. One per worker thread.
 #[derive(Debug, Default)]
 pub struct BlockRaces {
-    interval: Interval<Pages>,
+    /// What happens between barriers of the block; the block itself tells it of warps and barriers.
+    pub(crate) interval: Interval<Pages>,
     totals: Vec<Total>,
     block: u64,
     fenced: bool,
@@ -58,7 +59,7 @@ pub struct GlobalRaces {
 
 /// Chunks in the order of their first accesses, since global memory is large.
 #[derive(Debug, Default)]
-struct Pages {
+pub(crate) struct Pages {
     table: Chunks<u32>,
     numbers: Vec<u64>,
     /// The chunks looked up last, by the low bits of their number: number, index, and the block that it holds for.
@@ -169,8 +170,6 @@ impl BlockRaces {
         self.interval.begin_block(block);
         self.block = block;
     }
-
-    told_to_interval!();
 
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;

@@ -20,7 +20,7 @@ use crate::memory::bits::{each_word, shifted};
 use crate::program::{DecodedKernel, MemSpace};
 
 /// Mapping from addresses to chunks.
-pub(super) trait Space: Default {
+pub(crate) trait Space: Default {
     const SPACE: MemSpace;
     /// Returns the index of the chunk that starts at `number` chunks; `None`: it is not followed.
     fn chunk(&mut self, chunk_number: u64) -> Option<u32>;
@@ -30,7 +30,7 @@ pub(super) trait Space: Default {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Interval<S> {
+pub(crate) struct Interval<S> {
     pub(super) space: S,
     /// Bytes of a unit, as a power of two.
     pub(super) shift: u32,
@@ -64,11 +64,11 @@ pub(super) struct Interval<S> {
     is_machine_code: bool,
 }
 
-/// What an access meets as it is marked.
+/// Rivals that an access meets as it is marked.
 struct Found {
-    /// Whether it races with another one of its warp.
+    /// True if the access races with another one of its warp.
     within: bool,
-    /// Whether it writes what another warp has written.
+    /// True if the access writes what another warp has written.
     overwrites: bool,
     /// The chunk that was looked up last, by number and index: neighbouring words mostly lie in one chunk.
     last: (u64, u32),
@@ -114,7 +114,8 @@ impl<S: Space> Interval<S> {
         self.running = false;
     }
 
-    pub(super) fn enter(&mut self, warp: u32) {
+    /// Makes `warp` the running warp; a barrier does not change that.
+    pub(crate) fn enter(&mut self, warp: u32) {
         self.warp = warp;
         self.running = true;
         self.begin_step();
@@ -127,7 +128,7 @@ impl<S: Space> Interval<S> {
     }
 
     /// Records that lanes of the running warp passed `bar.warp.sync` together; `all`: no lane was left out.
-    pub(super) fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
+    pub(crate) fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
         if all {
             self.begin_step();
             return;
@@ -238,8 +239,9 @@ impl<S: Space> Interval<S> {
         seen(index, word, units);
     }
 
-    /// Ends the turn of the running warp; `done`: it does not run again before the next barrier.
-    pub(super) fn leave(&mut self, done: bool, out: &mut Collector) {
+    /// Ends the turn of the running warp. `done`: none of its lanes runs again before the next barrier of the block
+    /// completes (they wait there or have exited).
+    pub(crate) fn leave(&mut self, done: bool, out: &mut Collector) {
         if !self.running {
             return;
         }
@@ -292,7 +294,7 @@ impl<S: Space> Interval<S> {
     }
 
     /// Starts a new interval. Called when a barrier completes, and when the block has ended.
-    pub(super) fn barrier(&mut self, out: &mut Collector) {
+    pub(crate) fn barrier(&mut self, out: &mut Collector) {
         let (warp, running) = (self.warp, self.running);
         self.leave(true, out);
         self.reset();
@@ -339,30 +341,3 @@ pub(super) fn changes(touch: &Touch<'_>, mask: LaneMask) -> bool {
         })
     })
 }
-
-/// What a block tells the interval between its barriers, of either space.
-macro_rules! told_to_interval {
-    () => {
-        /// Makes `warp` the running warp; a barrier does not change that.
-        pub fn enter(&mut self, warp: u32) {
-            self.interval.enter(warp);
-        }
-
-        /// Ends the turn of the running warp. `done`: none of its lanes runs again before the next barrier of the block
-        /// completes (they wait there or have exited).
-        pub fn leave(&mut self, done: bool, out: &mut Collector) {
-            self.interval.leave(done, out);
-        }
-
-        /// Records that lanes of the warp passed `bar.warp.sync`; `all`: its mask names all that have not exited.
-        pub fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
-            self.interval.warp_sync(instr, mask, all);
-        }
-
-        /// Records that a barrier of the block has completed.
-        pub fn barrier(&mut self, out: &mut Collector) {
-            self.interval.barrier(out);
-        }
-    };
-}
-pub(super) use told_to_interval;

@@ -2,23 +2,23 @@
 
 use super::Touch;
 use super::bits::CHUNK;
-use super::interval::{Interval, Space, told_to_interval};
+use super::interval::{Interval, Space};
 use super::warp_clocks::WarpClocks;
 use crate::check::Collector;
-use crate::lane_mask::LaneMask;
 use crate::program::{DecodedKernel, MemSpace, OpKind};
 
 /// The accesses to the shared memory of one block at a time. One per worker thread.
 #[derive(Debug)]
 pub struct SharedRaces {
-    interval: Interval<Flat>,
+    /// What happens between barriers of the block; the block itself tells it of warps and barriers.
+    pub(crate) interval: Interval<Flat>,
     /// In kernels with mbarriers or barriers of some threads.
     pub(crate) clocks: Option<Box<WarpClocks>>,
 }
 
 /// Chunks by number, since shared memory is small.
 #[derive(Debug, Default)]
-struct Flat;
+pub(crate) struct Flat;
 
 /// More than any block can have, at one byte per unit.
 const MAX_CHUNKS: u64 = (1 << 20) / CHUNK;
@@ -46,8 +46,6 @@ impl SharedRaces {
             clocks.begin_block(block);
         }
     }
-
-    told_to_interval!();
 
     #[inline]
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {

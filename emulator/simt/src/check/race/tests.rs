@@ -65,10 +65,10 @@ fn shared(steps: &[Step]) -> Vec<RaceFacts> {
         match step {
             Enter(next) => {
                 warp = next;
-                races.enter(next);
+                races.interval.enter(next);
             }
-            Leave(done) => races.leave(done, &mut out),
-            Barrier => races.barrier(&mut out),
+            Leave(done) => races.interval.leave(done, &mut out),
+            Barrier => races.interval.barrier(&mut out),
             Do(kind, instr, base, stride) => {
                 let touch = Touch {
                     kind,
