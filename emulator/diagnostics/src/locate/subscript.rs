@@ -15,8 +15,8 @@ use crate::source::text::{has_word, words};
 use simt::check::{AccessKind, ThreadId, block_position, thread_position};
 use simt::program::SourceLoc;
 
-/// What the value of a name depends on beside the thread: the line that uses it, and a name whose value is given; with
-/// `overflow`, it is that of `int` arithmetic.
+/// A use of names, on which their values depend beside the thread: its line, and a name whose value is given. With
+/// `overflow`, values are those of `int` arithmetic.
 #[derive(Clone, Copy, Default)]
 struct Scope<'s> {
     line: Option<u32>,

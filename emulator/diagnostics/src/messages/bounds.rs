@@ -57,7 +57,7 @@ pub(crate) fn lack_the_same(launch: &LaunchContext<'_>, [a, b]: [&MistakeGroup; 
         let MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access } = mistake.first.details else {
             return None;
         };
-        let case = Case::new(launch, mistake, access);
+        let case = (access.space == MemSpace::Shared).then(|| Case::new(launch, mistake, access))?;
         let target = case.target.as_ref().filter(|target| target.dynamic && target.element.byte_offset >= 0)?;
         let reason = bounds_reason(&case, target);
         reason.advice.and(reason.why).map(|why| (target.start, why))
@@ -295,13 +295,12 @@ fn bound_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
 /// it reach, and the comparison that decides.
 fn reach(case: &Case<'_>, target: &Target, at: usize, line: u32) -> Option<(String, i64, Compared)> {
     let launch = case.launch;
+    if !matches!(case.access.space, MemSpace::Shared | MemSpace::Local) {
+        return None;
+    }
     let (source, dims) = (launch.text_of(case.file())?, &target.element.dims);
     let conditions = source.conditions(&launch.inputs.kernel.name, line);
-    let is_tile = matches!(case.access.space, MemSpace::Shared | MemSpace::Local);
-    let uses = source
-        .uses(line, &target.element.name)
-        .into_iter()
-        .filter(|used| is_tile && used.subscripts.len() == dims.len());
+    let uses = source.uses(line, &target.element.name).into_iter().filter(|used| used.subscripts.len() == dims.len());
     let reaches = uses.filter_map(|mut used| {
         let text = used.subscripts.swap_remove(at);
         let own = conditions.iter().filter(|one| one.left == text);

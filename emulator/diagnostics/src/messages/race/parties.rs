@@ -48,7 +48,8 @@ impl RaceMessage<'_> {
         let mut lines = vec![format!("{intro}{elsewhere}:")];
         let place = launch.place(party.instr);
         // The compiler names no line for what it reads before the loop.
-        let before_loop = self.loop_of_nothing().filter(|_| place.text.is_none() && party.kind == AccessKind::Read);
+        let is_unnamed = place.text.is_none() && party.kind == AccessKind::Read;
+        let before_loop = is_unnamed.then(|| self.loop_of_nothing()).flatten();
         let of_loop = before_loop.and_then(|one| Some((one.line, launch.text_of(one.file)?.line(one.line)?)));
         lines.push(of_loop.map_or_else(|| place.listed(), |(line, text)| format!("{line:>4} | {text}")));
         let Some(text) = &place.text else { return lines };

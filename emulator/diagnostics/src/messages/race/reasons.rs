@@ -60,7 +60,9 @@ impl RaceMessage<'_> {
         if race.missing == MissingOrder::Phase {
             return draft.reason(self.unordered());
         }
-        if let Some(one) = self.loop_of_nothing().filter(|_| second.kind == AccessKind::Read) {
+        if second.kind == AccessKind::Read
+            && let Some(one) = self.loop_of_nothing()
+        {
             let reason = termination::reads_nothing(one.enclosure.inside());
             return draft.reason(reason).on_gpu("the kernel hangs, or works, depending on timing.");
         }
