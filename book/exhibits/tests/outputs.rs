@@ -101,7 +101,8 @@ fn programs_print_what_the_book_shows() {
     );
 }
 
-/// What exhibits of a program print, by their names. Of a pitfall, the first is the success that was believed.
+/// Returns words that exhibits of a program print, by their names. Of a pitfall, the first is the success that was
+/// believed.
 fn printed(program: &str) -> BTreeMap<String, Vec<&'static str>> {
     let rows =
         include_str!("exhibits.txt").lines().filter_map(|row| row.strip_prefix(program)?.split_once(" | "));

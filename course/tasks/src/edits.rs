@@ -281,7 +281,11 @@ pub fn left_to_do(copy: &str, starter: &str) -> Vec<(usize, String)> {
         let after = lines[at..].iter().map(|line| code(line)).filter(|line| !line.is_empty()).chain([String::new()]);
         let around: Vec<String> = before.into_iter().chain(after.take(2)).collect();
         match copied.windows(around.len()).find(|part| part.iter().map(|(_, text)| text).eq(&around)) {
-            Some(part) => left.push((part[usize::from(!part[1].1.is_empty())].0, text)),
+            Some(part) => {
+                // The line behind the TODO; at the end of the copy, the one before it.
+                let behind = part.get(1).filter(|(_, code)| !code.is_empty());
+                left.push((behind.unwrap_or(&part[0]).0, text));
+            }
             None => n_done += 1,
         }
     }

@@ -67,8 +67,8 @@ fn parse(text: &str) -> Result<StepHead> {
             Some(("minutes", n)) => minutes = Some(n.parse().map_err(|_| anyhow!("`{n}` is no number of minutes"))?),
             Some(("after", "")) => {}
             Some(("after", steps)) => after = steps.split(',').map(find_rung).collect::<Result<_, _>>()?,
-            Some(("gpu", asked)) if GPU.iter().any(|words| words[0] == asked) => {
-                gpu = GPU.into_iter().find(|words| words[0] == asked)
+            Some(("gpu", asked)) if let Some(words) = GPU.into_iter().find(|words| words[0] == asked) => {
+                gpu = Some(words)
             }
             _ => bail!("`{word}` is none of minutes=N, after=vNN, gpu=no|yes|helps"),
         }

@@ -53,11 +53,7 @@ fn judged(solution: &Solution, ptx: &str) -> Verdict {
         return judged_whole(solution, ptx);
     }
     let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
-    judged_as(&solution.task, ptx, &sources)
-}
-
-fn judged_as(task: &Task, ptx: &str, sources: &[(String, String)]) -> Verdict {
-    judge::judge_on(&request(task, ptx, sources), &shapes(task))
+    judge::judge_on(&request(&solution.task, ptx, &sources), &shapes(&solution.task))
 }
 
 fn shapes(task: &Task) -> Vec<Shape> {
