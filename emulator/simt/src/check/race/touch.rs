@@ -52,7 +52,7 @@ pub struct Touch<'a> {
     /// Whether it is an atomic, or an access that other threads see while the kernel runs.
     pub strong: bool,
     pub instr: u32,
-    /// Warp in the block: the one that [`super::interval::Interval::enter`] named last.
+    /// Warp in the block: the one that `Interval::enter` named last.
     pub warp: u32,
     pub mask: LaneMask,
     /// `mask` without lanes at the address of the lane of it before them: many lanes read one element.
