@@ -21,10 +21,6 @@ pub(crate) fn rate(entry: &Entry) -> String {
     digits(entry.best_gbs(), 3)
 }
 
-fn has_parts(variant: &Variant) -> bool {
-    !matches!(variant.variant.as_str(), "pinned" | "pageable" | "tiles")
-}
-
 pub(crate) fn span(ms: &Samples) -> String {
     let all = ms.0.iter().copied();
     let (least, most) = (all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max));
@@ -134,7 +130,8 @@ impl Process {
         for (comparison, size) in sizes {
             sources.insert(self.source_of(comparison));
             for way in &size.variants {
-                let parts = if has_parts(way) { comparison.chunks.to_string() } else { "–".into() };
+                let is_whole = matches!(way.variant.as_str(), "pinned" | "pageable" | "tiles");
+                let parts = if is_whole { "–".into() } else { comparison.chunks.to_string() };
                 let total = way.total_ms.median();
                 let _ = writeln!(
                     out,

@@ -255,11 +255,8 @@ impl<'s> Code<'s> {
         let Some(open) = self.parent(at).filter(|open| self.at(*open) == "[") else { return false };
         let open = self.subscripts_before(open).start;
         // `float v[…]`, `float a[…], b[…]`.
-        open >= 2 && (is_word(self.at(open - 2)) && self.at(open - 2) != "return" || self.is_declared_at(open - 1))
-    }
-
-    fn is_declared_at(&self, at: usize) -> bool {
-        self.declared.iter().any(|known| known.scope.start == at)
+        let is_declared = || self.declared.iter().any(|known| known.scope.start == open - 1);
+        open >= 2 && (is_word(self.at(open - 2)) && self.at(open - 2) != "return" || is_declared())
     }
 
     /// Returns the first token of the statement that a token lies in.

@@ -86,10 +86,6 @@ impl Job<'_> {
         let of_rank = (rank as usize).checked_sub(1).and_then(|at| self.constants.get(at));
         of_rank.unwrap_or(&self.kernel.consts).as_ptr()
     }
-
-    pub(crate) fn first_block(&self, cluster_index: u64) -> u64 {
-        self.block_of(cluster_index, 0)
-    }
 }
 
 /// Returns the constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank; none where all are

@@ -185,7 +185,7 @@ impl Worker<'_> {
             unsafe { self.cache_poll(place, good, bytes as u8, bytes) };
         }
         if self.job.check_level.checks() {
-            self.follow_atomic(a, active);
+            self.define_line(a.dst, active);
             if !self.checks.fresh.lanes.is_empty() {
                 self.follow_fresh_atomic(a, pc);
             }

@@ -412,7 +412,7 @@ impl Worker<'_> {
         });
     }
 
-    fn define_line(&mut self, dst: Option<Dst>, active: LaneMask) {
+    pub(crate) fn define_line(&mut self, dst: Option<Dst>, active: LaneMask) {
         if let Some(dst) = dst {
             self.checks.shadow.define(self.checks.shadow.line(dst), active);
         }
@@ -488,11 +488,6 @@ impl Worker<'_> {
                 self.set_written(at, bytes, 0, lane);
             }
         }
-    }
-
-    /// Makes the result of an atomic defined.
-    pub(crate) fn follow_atomic(&mut self, a: &Atomic, active: LaneMask) {
-        self.define_line(a.dst, active);
     }
 
     /// Returns a mask of the unwritten bytes that a copy by `cp.async` has just read for a lane.

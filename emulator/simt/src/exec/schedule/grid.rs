@@ -476,7 +476,7 @@ impl Ledger {
         if job.is_over_budget(self.spent) && !stops {
             stops = true;
             let details = MistakeDetails::Runaway { budget: job.budget, known: KnownOfLoop::Nothing, span: None };
-            let mistake = Mistake { instr: 0, block: job.first_block(index), warp: 0, mask: LaneMask::of(0), details };
+            let mistake = Mistake { instr: 0, block: job.block_of(index, 0), warp: 0, mask: LaneMask::of(0), details };
             self.collector.record(mistake);
         }
         if stops {
