@@ -1,9 +1,11 @@
 //! From an address to the array that was meant, and the element that was hit.
 
+use std::collections::BTreeSet;
+
 use crate::finding::{ArrayElement, Space};
 use crate::launch_context::LaunchContext;
 use crate::launch_inputs::Allocation;
-use crate::source::text::{function_of, plain_name, size_of};
+use crate::source::text::{function_of, plain_name, size_of, words};
 use crate::source::{Declared, Use};
 use crate::words::{count, nth};
 use simt::check::{AccessKind, BadAccess};
@@ -316,9 +318,29 @@ impl LaunchContext<'_> {
 
     /// Uses of an array in a line: those of a kind, or where there are none, all.
     pub(crate) fn uses_at(&self, loc: SourceLoc, name: &str, kind: AccessKind) -> Vec<Use> {
-        let uses = self.text_of(loc.file).map(|source| source.uses(loc.line, name)).unwrap_or_default();
+        let mut uses = self.text_of(loc.file).map(|source| source.uses(loc.line, name)).unwrap_or_default();
+        if uses.is_empty() {
+            uses = self.uses_by_pointers(loc, name).unwrap_or_default();
+        }
         let fitting: Vec<Use> = uses.iter().filter(|found| found.is_for(kind)).cloned().collect();
         if fitting.is_empty() { uses } else { fitting }
+    }
+
+    /// Returns the uses of an array by pointers into it, with subscripts that count from its start: for `row[x]` after
+    /// `row = image + y * pitch`, `y * pitch + x`.
+    fn uses_by_pointers(&self, loc: SourceLoc, name: &str) -> Option<Vec<Use>> {
+        let source = self.text_of(loc.file)?;
+        let into_array = |pointer: &str| {
+            let definition = source.definition_for(&self.inputs.kernel.name, pointer, Some(loc.line))?;
+            let offset = definition.strip_prefix(name)?.trim_start().strip_prefix('+')?.trim();
+            let is_sum = offset.chars().all(|c| c.is_alphanumeric() || "_ +*.()".contains(c));
+            let uses = source.uses(loc.line, pointer).into_iter().filter(|used| used.subscripts.len() == 1);
+            is_sum.then(|| {
+                uses.map(move |used| Use { subscripts: vec![format!("{offset} + {}", used.subscripts[0])], ..used })
+            })
+        };
+        let pointers: BTreeSet<&str> = words(source.clean_line(loc.line)?).map(|(_, word)| word).collect();
+        Some(pointers.into_iter().filter_map(into_array).flatten().collect())
     }
 }
 

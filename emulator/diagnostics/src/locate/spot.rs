@@ -93,6 +93,14 @@ fn barriers(launch: &LaunchContext<'_>) -> impl Iterator<Item = u32> {
     ops.filter(|op| matches!(op.kind, OpKind::Barrier { .. })).map(|op| op.instr)
 }
 
+/// Returns the lines of the kernel in the file of an instruction, if the kernel has no barrier.
+pub(crate) fn lines_without_barrier(launch: &LaunchContext<'_>, instr: u32) -> Option<RangeInclusive<u32>> {
+    let file = launch.loc(instr)?.file;
+    let locs = launch.inputs.kernel.ops.iter().filter_map(|op| launch.loc(op.instr));
+    let lines = || locs.clone().filter(|loc| loc.file == file && loc.line > 0).map(|loc| loc.line);
+    barriers(launch).next().is_none().then_some(lines().min()?..=lines().max()?)
+}
+
 /// Returns the first barrier of the block that stands between two instructions in the text, in either order.
 pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> Option<u32> {
     match (launch.loc(a), launch.loc(b)) {

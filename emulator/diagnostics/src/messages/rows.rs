@@ -58,7 +58,18 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
         let found = conditions.iter().find(|found| found.left == part)?;
         Some((found.right.clone(), launch.value(case.instr, &found.right)?))
     };
+    let bytes = n * i64::from(target.element.element_bytes);
     match (bound(x), bound(y)) {
+        (Some((below_x, max_x)), _) if bytes > n && max_x.checked_mul(length) == Some(bytes) => Some(Reason::new(
+            format!(
+                "{below_x} = {max_x} rows of {pitch} = {length} elements are more than {name} has; rows of {length} \
+                 bytes are as many as it has."
+            ),
+            format!(
+                "if {pitch} counts bytes, divide it by the size of an element: {}.",
+                of(x, &format!("({pitch} / {})", target.element.element_bytes), y)
+            ),
+        )),
         (Some((below_x, max_x)), Some((below_y, max_y))) => {
             if max_x.checked_mul(max_y) != Some(n) || max_x == max_y || length == max_y {
                 return None;

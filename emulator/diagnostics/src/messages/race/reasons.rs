@@ -172,14 +172,16 @@ impl RaceMessage<'_> {
     fn exchange(&self) -> Option<Reason> {
         let Self { launch, first, second, ref array, .. } = *self;
         let source = launch.source(first.instr)?;
-        let (file, step) = self.common_loop()?;
-        let is_one_step = spot::barrier_between(launch, first.instr, second.instr).is_none()
-            && spot::barrier_in(launch, file, step.clone()).is_some();
+        let step = match self.common_loop() {
+            Some(_) if spot::barrier_between(launch, first.instr, second.instr).is_some() => return None,
+            Some((file, lines)) => spot::barrier_in(launch, file, lines.clone()).map(|_| lines)?,
+            None => spot::lines_without_barrier(launch, first.instr)?,
+        };
         let uses = step.flat_map(|line| source.uses(line, array)).map(|found| (found.loaded, found.subscripts));
         let (loaded, stored): (Vec<_>, Vec<_>) = uses.partition(|(loaded, _)| *loaded);
         let [(_, one), (_, two)] = &stored[..] else { return None };
         let are_read = [one, two].iter().all(|stored| loaded.iter().any(|(_, read)| read == *stored));
-        (!self.between_blocks() && is_one_step && are_read && one != two).then(|| {
+        (are_read && one != two).then(|| {
             let [one, two] = [one, two].map(|subscripts| code(&format!("{array}[{}]", subscripts.join("]["))));
             Reason::new(
                 format!(
