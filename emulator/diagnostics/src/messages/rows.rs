@@ -61,13 +61,12 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let bytes = n * i64::from(target.element.element_bytes);
     match (bound(x), bound(y)) {
         (Some((below_x, max_x)), _) if bytes > n && max_x.checked_mul(length) == Some(bytes) => Some(Reason::new(
+            format!("{below_x} = {max_x} rows of {pitch} = {length} elements are {bytes}; {name} has {bytes} bytes."),
             format!(
-                "{below_x} = {max_x} rows of {pitch} = {length} elements are more than {name} has; rows of {length} \
-                 bytes are as many as it has."
-            ),
-            format!(
-                "if {pitch} counts bytes, divide it by the size of an element: {}.",
-                of(x, &format!("({pitch} / {})", target.element.element_bytes), y)
+                "if {pitch} counts bytes, divide it by the size of an element: {}; if it counts elements, allocate {} bytes \
+                 for each.",
+                of(x, &format!("({pitch} / {})", target.element.element_bytes), y),
+                target.element.element_bytes
             ),
         )),
         (Some((below_x, max_x)), Some((below_y, max_y))) => {
