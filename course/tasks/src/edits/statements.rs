@@ -26,13 +26,19 @@ impl Search<'_> {
             is_end.then(|| (line, (end..end, format!("{indent}{BARRIER_TEXT}\n"))))
         });
         let places: Vec<(usize, (Range<usize>, String))> = places.collect();
-        let mut added: Vec<(u32, Changes)> = places.iter().map(|(_, insert)| (2, vec![insert.clone()])).collect();
+        // In loops over the elements of a thread a barrier would do as well, many times over.
+        let deeper = |(_, text): &(Range<usize>, String)| (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2);
+        let alone = places.iter().map(|(_, insert)| (2 + deeper(insert), vec![insert.clone()]));
+        let mut added: Vec<(u32, Changes)> = alone.collect();
         for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "__syncthreads") {
             let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
             let gone = (code.whole_line(range), String::new());
             added.push((2, vec![gone.clone()]));
             let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 8);
-            added.extend(near.map(|(other, insert)| (other.abs_diff(line) as u32, vec![gone.clone(), insert.clone()])));
+            let moved = |(other, insert): &(usize, _)| {
+                (other.abs_diff(line) as u32 + deeper(insert), vec![gone.clone(), insert.clone()])
+            };
+            added.extend(near.map(moved));
         }
         added.into_iter().for_each(|(extra, changes)| self.add(BARRIER, extra, changes));
     }
