@@ -327,18 +327,18 @@ impl<'s> Search<'s> {
         let line = self.code.line_of(first.start);
         let of_starter = if self.own.get(line) == Some(&true) { 0 } else { OF_STARTER };
         // What is inserted after a line is about that line and the next.
-        let lines = |(range, _): &(Range<usize>, String)| {
-            let (first, last) = if range.is_empty() {
-                (range.start.saturating_sub(1), range.end)
-            } else {
-                (range.start, range.end - 1)
+        let lines_of = |(range, _): &(Range<usize>, String)| {
+            let (first, last) = match range.is_empty() {
+                true => (range.start.saturating_sub(1), range.end),
+                false => (range.start, range.end - 1),
             };
             self.code.line_of(first)..=self.code.line_of(last)
         };
-        let suspicion = changes.iter().flat_map(lines).filter_map(|line| self.suspicion.get(line)).max();
+        let lines: Vec<usize> = changes.iter().flat_map(lines_of).collect();
+        let suspicion = lines.iter().filter_map(|line| self.suspicion.get(*line)).max();
         let cost = (costs[self.symptom] + extra + of_starter) as i32 - suspicion.copied().unwrap_or_default() as i32;
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
-        let does_to_do = changes.iter().flat_map(lines).any(|line| self.to_do.get(line) == Some(&true));
+        let does_to_do = lines.iter().any(|line| self.to_do.get(*line) == Some(&true));
         if !overlap && !does_to_do && cost <= MOST {
             self.found.push(Found { cost, costs, line, changes });
         }
