@@ -58,15 +58,15 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
         let found = conditions.iter().find(|found| found.left == part)?;
         Some((found.right.clone(), launch.value(case.instr, &found.right)?))
     };
-    let bytes = n * i64::from(target.element.element_bytes);
+    let each = i64::from(target.element.element_bytes);
+    let bytes = n * each;
     match (bound(x), bound(y)) {
         (Some((below_x, max_x)), _) if bytes > n && max_x.checked_mul(length) == Some(bytes) => Some(Reason::new(
             format!("{below_x} = {max_x} rows of {pitch} = {length} elements are {bytes}; {name} has {bytes} bytes."),
             format!(
-                "if {pitch} counts bytes, divide it by the size of an element: {}; if it counts elements, allocate {} bytes \
-                 for each.",
-                of(x, &format!("({pitch} / {})", target.element.element_bytes), y),
-                target.element.element_bytes
+                "if {pitch} counts bytes, divide it by the size of an element: {}; if it counts elements, allocate \
+                 {each} bytes for each.",
+                of(x, &format!("({pitch} / {each})"), y)
             ),
         )),
         (Some((below_x, max_x)), Some((below_y, max_y))) => {
