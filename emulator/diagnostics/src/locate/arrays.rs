@@ -333,11 +333,12 @@ impl LaunchContext<'_> {
         let into_array = |pointer: &str| {
             let definition = source.definition_for(&self.inputs.kernel.name, pointer, Some(loc.line))?;
             let offset = definition.strip_prefix(name)?.trim_start().strip_prefix('+')?.trim();
-            let is_sum = offset.chars().all(|c| c.is_alphanumeric() || "_ +*.()".contains(c));
-            let uses = source.uses(loc.line, pointer).into_iter().filter(|used| used.subscripts.len() == 1);
-            is_sum.then(|| {
-                uses.map(move |used| Use { subscripts: vec![format!("{offset} + {}", used.subscripts[0])], ..used })
-            })
+            // What binds more loosely than a sum does would take the other part along.
+            let is_sum = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_ +-*/%.()".contains(c));
+            let uses = source.uses(loc.line, pointer).into_iter();
+            let fits = move |used: &Use| matches!(&used.subscripts[..], [place] if is_sum(offset) && is_sum(place));
+            let of_array = move |used: &Use| format!("{offset} + {}", used.subscripts[0]);
+            Some(uses.filter(fits).map(move |used| Use { subscripts: vec![of_array(&used)], ..used }))
         };
         let pointers: BTreeSet<&str> = words(source.clean_line(loc.line)?).map(|(_, word)| word).collect();
         Some(pointers.into_iter().filter_map(into_array).flatten().collect())

@@ -173,6 +173,8 @@ impl RaceMessage<'_> {
         let Self { launch, first, second, ref array, .. } = *self;
         let source = launch.source(first.instr)?;
         let step = match self.common_loop() {
+            // No barrier makes blocks go on to the next round together.
+            Some(_) if self.between_blocks() => return None,
             Some(_) if spot::barrier_between(launch, first.instr, second.instr).is_some() => return None,
             Some((file, lines)) => spot::barrier_in(launch, file, lines.clone()).map(|_| lines)?,
             None => spot::lines_without_barrier(launch, first.instr)?,
