@@ -148,7 +148,8 @@ impl Records {
             "copy_gbs" => format!("{:.0} GB/s", roofline.copy_gbs),
             "ridge" => format!("{} FLOP/B", digits(roofline.fp32_tflops * 1e3 / roofline.copy_gbs, 2)),
             "name" => escaped(&run.device),
-            _ => bail!("a device has fp32_tflops, copy_gbs, ridge and name, not `{what}`"),
+            "cublas" => run.cublas.clone().context("no version of cuBLAS in the run")?,
+            _ => bail!("a device has fp32_tflops, copy_gbs, ridge, name and cublas, not `{what}`"),
         };
         sources.insert(run_source(run, Work::Sgemm));
         Ok(quoted(&text, &format!("measured, {}", run_source(run, Work::Sgemm))))
