@@ -5,7 +5,7 @@ use crate::launch_context::{Counter, Draft, LaunchContext, Reason};
 use crate::locate::{arrays::Target, case::Case, subscript::Explained};
 use crate::words::{self, code};
 use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use};
-use simt::program::{MemSpace, OpKind};
+use simt::program::{MemSpace, OpKind, SourceLoc};
 
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let draft = undefined_value(launch, mistake);
@@ -493,27 +493,23 @@ impl Filler {
 
 fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
     let launch = case.launch;
-    let Some(source) = launch.source(case.instr) else { return Vec::new() };
-    let file = launch.loc(case.instr).map(|loc| loc.file);
-    let kernel = launch.inputs.kernel;
-    let lines = source.lines_storing(&target.element.name);
-    lines
-        .into_iter()
-        .filter_map(|line| {
-            let stores: Vec<u32> = kernel
-                .ops
-                .iter()
-                .filter(|op| matches!(&op.kind, OpKind::Store(_) | OpKind::CpAsync { .. }))
-                .map(|op| op.instr)
-                .filter(|&instr| launch.loc(instr).is_some_and(|loc| loc.line == line && Some(loc.file) == file))
-                .collect();
-            let instr = *stores.first()?;
-            // In a loop, executions are no threads.
-            let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
-            let threads = once.and_then(|executed| stores.iter().map(|&at| executed(at)).max());
-            Some(Filler { line, instr, threads })
-        })
-        .collect()
+    let name = &target.element.name;
+    // A function that loads has the array's name in its caller.
+    let files = launch.frames(case.instr).into_iter().map(|loc| loc.file);
+    let lines = files.filter_map(|file| Some((file, launch.text_of(file)?.lines_storing(name))));
+    let Some((file, lines)) = { lines }.find(|(_, lines)| !lines.is_empty()) else { return Vec::new() };
+    let is_store = |kind: &OpKind| matches!(kind, OpKind::Store(_) | OpKind::CpAsync { .. });
+    let stores = launch.inputs.kernel.ops.iter().filter(|op| is_store(&op.kind)).map(|op| op.instr);
+    let stores: Vec<(u32, SourceLoc)> = stores.filter_map(|instr| Some((instr, launch.loc(instr)?))).collect();
+    let filler = |line: u32| {
+        let of_line = stores.iter().filter(|(_, loc)| (loc.file, loc.line) == (file, line)).map(|(instr, _)| *instr);
+        let instr = of_line.clone().next()?;
+        // In a loop, executions are no threads.
+        let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
+        let threads = once.and_then(|executed| of_line.map(executed).max());
+        Some(Filler { line, instr, threads })
+    };
+    lines.into_iter().filter_map(filler).collect()
 }
 
 /// Returns the reason where a loop that fills an array by the threads of one axis steps further than there are threads,
