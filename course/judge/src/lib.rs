@@ -375,7 +375,8 @@ fn information(shape: Shape, mismatch: Option<&Mismatch>) -> (Clue, bool, bool, 
     let few_terms = shape.k <= FEW_TERMS;
     let clue = mismatch.map_or(Clue::Specific, |Mismatch { clue, subject, .. }| {
         // Few terms give a sum in many ways, and small matrices have few places.
-        let is_weak = few_terms && (*clue < Clue::Specific || *subject == Subject::Rounds);
+        let is_of_rounds = matches!(subject, Subject::Rounds | Subject::Reads(_));
+        let is_weak = few_terms && (*clue < Clue::Specific || is_of_rounds);
         if is_weak { Clue::Nothing } else { *clue }
     });
     let has_map = mismatch.is_none_or(|mismatch| !mismatch.wrong.map.is_empty());

@@ -140,7 +140,8 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
             move |[row, col]: Place, i: usize| [[row, i], [col - col % wide + i % depth, start(i) + col % wide]]
         };
         let before = |i: usize| if i < depth { i } else { i - depth };
-        let other: [(&str, String, Places<'_>); 10] = [
+        let moved = |i: usize| if i < depth { 0 } else { depth };
+        let other: [(&str, String, Places<'_>); 14] = [
             (
                 "A",
                 format!("each round uses the {depth} columns of A and rows of B of the round before"),
@@ -161,6 +162,18 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
             }),
             ("B", "k0 is added to the column of B in place of its row".into(), &|[row, col], i| {
                 [[row, i], [i % depth, col + start(i)]]
+            }),
+            ("A", format!("from k = {depth} on, {depth} is added to the row of A in place of its column"), &|[row, col], i| {
+                [[row + moved(i), before(i)], [i, col]]
+            }),
+            ("B", format!("from k = {depth} on, {depth} is added to the column of B in place of its row"), &|[row, col], i| {
+                [[row, i], [before(i), col + moved(i)]]
+            }),
+            ("A", "the rows of A start where the columns of the block do".into(), &|[row, col], i| {
+                [[col - col % wide + row % high, i], [i, col]]
+            }),
+            ("B", "the columns of B start where the rows of the block do".into(), &|[row, col], i| {
+                [[row, i], [i, row - row % high + col % wide]]
             }),
             (
                 "A",

@@ -161,7 +161,7 @@ fn elements_of_other_places() {
     let b = |i: usize, col: usize| if i < 24 && col < 90 { b[i * 90 + col] } else { 0.0 };
     // What a thread finds in its tiles: loaded from the round's first k on, `i` of them on.
     type Tiles<'t> = &'t dyn Fn([usize; 2], usize, usize) -> f32;
-    let cases: [(Tiles<'_>, &str); 10] = [
+    let cases: [(Tiles<'_>, &str); 13] = [
         (
             &|[row, col], k0, i| a(k0 + row % 16, row / 16 * 16 + i) * b(k0 + i, col),
             "each tile of A starts in row k0, column block_row: the two coordinates are exchanged",
@@ -183,7 +183,22 @@ fn elements_of_other_places() {
             "rows of B below 16 are used again: the index of B does not move",
         ),
         (&|[row, col], k0, i| a(row + k0, i) * b(k0 + i, col), "added to the row of A in place of its column"),
-        (&|[row, col], k0, i| a(row, k0 + i) * b(i, col + k0), "added to the column of B in place of its row"),
+        (&|[row, col], k0, i| a(row, k0 + i) * b(i, col + k0), "k0 is added to the column of B in place of its row"),
+        (
+            &|[row, col], k0, i| match k0 + i {
+                k @ 8.. => a(row, k) * b(k - 8, col + 8),
+                k => a(row, k) * b(k, col),
+            },
+            "from k = 8 on, 8 is added to the column of B in place of its row",
+        ),
+        (
+            &|[row, col], k0, i| a(row, k0 + i) * b(k0 + i, row / 16 * 16 + col % 32),
+            "the columns of B start where the rows of the block do",
+        ),
+        (
+            &|[row, col], k0, i| a(col / 32 * 32 + row % 16, k0 + i) * b(k0 + i, col),
+            "the rows of A start where the columns of the block do",
+        ),
         (
             &|[row, col], k0, i| a(row / 16 * 16 + i, k0 + row % 16) * b(k0 + i, col),
             "each 16 x 16 tile of A is read with row and column exchanged",
