@@ -64,6 +64,8 @@ const PASS: Costs = [6, 8, 6, 40, 24];
 const LAST: Costs = [5, 4, 6, 40, 30];
 const NUMBER: Costs = [20, 18, 22, 40, 30];
 const TYPE: Costs = [5, 30, 60, 60, 14];
+/// Place of a store where the line before stores too.
+const REPEATED: Costs = [4, 8, 3, 40, 30];
 /// Memory space, first value.
 const SPACE: Costs = [12, 12, 2, 12, 15];
 const VOLATILE: Costs = [90, 90, 90, 90, 4];
@@ -401,6 +403,13 @@ impl<'s> Search<'s> {
                 self.put(if is_last { LAST } else { OPERATOR }, extra, at..at + 1, other);
             }
             match text {
+                // They bind less than a sum.
+                "&" | "|" | "^" | "<<" | ">>" if is_spaced => {
+                    let operands = self.code.operand_before(at).start..self.code.operand(at + 1).end;
+                    if matches!(self.code.at(operands.start.wrapping_sub(1)), "+" | "-" | "*" | "/") {
+                        self.put(PARALLEL, 0, operands.clone(), format!("({})", self.code.words(operands)));
+                    }
+                }
                 "=" if self.code.is_sum(at) => self.put(PARALLEL, 2, at..at + 1, "+="),
                 "*" if self.code.at(at + 1) == "(" => {
                     let factor = self.code.operand(at + 1);
@@ -422,6 +431,12 @@ impl<'s> Search<'s> {
                 let extra = if number > 4 { 10 } else { 0 };
                 let near = [Some(number + 1), number.checked_sub(1)].into_iter().flatten();
                 near.for_each(|n| self.put(NUMBER, extra, at..at + 1, n.to_string()));
+                // One line writes where the line before it does.
+                let target = self.code.target(at);
+                let before = self.code.statement(at).checked_sub(1).and_then(|end| self.code.target(end));
+                if target.is_some() && target == before {
+                    self.put(REPEATED, 0, at..at + 1, (number + 1).to_string());
+                }
                 if number.is_power_of_two() && number > 2 {
                     self.put(SIBLING, 2, at..at + 1, (2 * number).to_string());
                     self.put(SIBLING, 2, at..at + 1, (number / 2).to_string());
@@ -508,7 +523,7 @@ fn distance(one: &str, other: &str) -> Option<u32> {
     #[rustfmt::skip]
     const FAMILIES: [&str; 12] = [
         "row col", "rows cols", "ROWS COLS", "a b", "A B C in out", "M N K", "BM BN BK", "TM TN WIDTH", "WM WN", "X Y",
-        "i j k k0 step", "r c",
+        "i j k k0 s step", "r c",
     ];
     let has = |family: &str, word: &str| family.split(' ').any(|known| known == word);
     let are_siblings = |a: &str, b: &str| FAMILIES.iter().any(|family| has(family, a) && has(family, b));

@@ -181,9 +181,13 @@ impl<'s> Code<'s> {
         at..end
     }
 
-    /// Returns the brackets or the name before a token.
+    /// Returns the brackets or the name, with what it is a member of, before a token.
     pub(super) fn operand_before(&self, at: usize) -> Range<usize> {
-        self.partner(at - 1).filter(|open| *open < at).unwrap_or(at - 1)..at
+        let mut start = self.partner(at - 1).filter(|open| *open < at).unwrap_or(at - 1);
+        while start > 1 && self.at(start - 1) == "." {
+            start -= 2;
+        }
+        start..at
     }
 
     /// Returns the subscripts at a token, with their brackets.
@@ -262,6 +266,13 @@ impl<'s> Code<'s> {
     /// Returns the first token of the statement that a token lies in.
     pub(super) fn statement(&self, at: usize) -> usize {
         (0..at).rev().find(|at| matches!(self.at(*at), ";" | "{" | "}" | ")")).map_or(0, |end| end + 1)
+    }
+
+    /// Returns what the statement that a token lies in assigns to.
+    pub(super) fn target(&self, at: usize) -> Option<&'s str> {
+        let start = self.statement(at);
+        let sign = (start..self.tokens.len()).find(|at| matches!(self.at(*at), "=" | ";" | "{"))?;
+        (self.at(sign) == "=" && start < at).then(|| self.words(start..sign))
     }
 
     /// Returns whether the name before a `=` says that sums are made there.

@@ -243,6 +243,12 @@ impl<'s> Search<'s> {
             for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && is_constant(text)) {
                 sizes.iter().for_each(|size| self.put(PARALLEL, 3, term.clone(), *size));
             }
+            for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && sizes.contains(text)) {
+                let line = self.code.tokens[term.start].line;
+                let constants = self.code.tokens.iter().filter(|token| token.line == line && is_constant(token.text));
+                let constants: Vec<&str> = constants.map(|token| token.text).collect();
+                constants.into_iter().for_each(|name| self.put(PARALLEL, 3, term.clone(), name));
+            }
             for term in known.iter().filter(|term| !own.contains(term) && can_use(term)) {
                 let is_near = sum.open.is_some_and(|open| self.is_of_parallel_call(open, term, &sums));
                 if *term == "1" && (sum.holder != Holder::Argument || own.len() > 1) {
@@ -440,10 +446,12 @@ impl<'s> Search<'s> {
                 }
             }
             for other in all.iter().copied().flatten().filter(|other| is_plain(other) && is_plain(text)) {
-                if let Some((start, factor)) = other.split_once(" * ").filter(|_| !text.contains(['*', '/', '%']))
-                    && (head(start) == head(text) || distance(head(start), head(text)) == Some(0))
+                let (own, has_other) = text.split_once(" * ").map_or((text, false), |(own, by)| (own, is_constant(by)));
+                if let Some((start, factor)) = other.split_once(" * ").filter(|_| !own.contains(['*', '/', '%']))
+                    && (head(start) == head(own) || distance(head(start), head(own)) == Some(0))
+                    && (own == text || has_other && is_constant(factor))
                 {
-                    self.put(PARALLEL, 1, term.clone(), format!("{text} * {factor}"));
+                    self.put(PARALLEL, 1, term.clone(), format!("{own} * {factor}"));
                 }
             }
         }

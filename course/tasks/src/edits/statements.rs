@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::code::is_word;
-use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, LEAVING, ORDER, PARALLEL, Search};
+use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL, Search};
 
 impl Search<'_> {
     /// Adds, removes and moves barriers.
@@ -26,8 +26,10 @@ impl Search<'_> {
             is_end.then(|| (line, (end..end, format!("{indent}{BARRIER_TEXT}\n"))))
         });
         let places: Vec<(usize, (Range<usize>, String))> = places.collect();
-        // In loops over the elements of a thread a barrier would do as well, many times over.
-        let deeper = |(_, text): &(Range<usize>, String)| (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2);
+        // In loops over the elements of a thread a barrier would do as well, many times over: not even where it is named.
+        let deeper = |(_, text): &(Range<usize>, String)| {
+            (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2) * (NAMED + 1)
+        };
         let alone = places.iter().map(|(_, insert)| (2 + deeper(insert), vec![insert.clone()]));
         let mut added: Vec<(u32, Changes)> = alone.collect();
         for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "__syncthreads") {
