@@ -6,6 +6,7 @@
 //! - [`work`]: the computation of a task: parameters of its kernel, the grid.
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`markers`], [`starter`]: the learner's starting point, generated from a finished kernel.
+//! - [`shown`]: what the starter of one task shows of another.
 //! - [`fixtures`]: kernels whose header states how they are launched, for the tests.
 //! - [`solutions`]: possible submissions, wrong and right, for the tests.
 //! - [`variant`]: tasks whose numbers are drawn for a class.
@@ -39,6 +40,7 @@ pub mod part_id;
 pub mod paths;
 pub mod progress;
 pub mod quiz;
+pub mod shown;
 pub mod solutions;
 pub mod starter;
 pub mod task;

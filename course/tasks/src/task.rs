@@ -20,6 +20,7 @@ pub use reading::{CatalogueError, file_of};
 
 use crate::host::{self, HostCall};
 use crate::paths;
+use crate::shown::Shown;
 use crate::variant::Variant;
 use crate::work::TaskWork;
 
@@ -91,6 +92,9 @@ pub struct Task {
     pub minutes: u32,
     /// Whether the starter is generated from the solution; otherwise it is a skeleton with the bare signature.
     pub has_starter: bool,
+    /// What the starter shows of other tasks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shows: Vec<Shown>,
     /// Criteria besides correctness.
     pub does: Vec<Criterion>,
     #[serde(default)]

@@ -1,6 +1,6 @@
 //! `cargo xtask assign` and `cargo xtask report`: starter repositories for a class, and where the class stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -89,11 +89,17 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     }
     staged.finish().with_context(|| shown.clone())?;
     let me = paths::command_name();
-    let names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    let mut text = format!("{shown}: {} with no solution in it\n", task_list(&names));
+    let shown_names: Vec<String> = names.iter().map(ToString::to_string).collect();
+    let mut text = format!("{shown}: {} with no solution in it\n", task_list(&shown_names));
     for AssignedTask { task, starter, .. } in &assignment.tasks {
+        let asked: BTreeSet<&TaskName> = task.shows.iter().flat_map(|part| &part.of).collect();
+        let asked: Vec<String> = asked.into_iter().filter(|of| names.contains(of)).map(ToString::to_string).collect();
+        let left_out = match &asked[..] {
+            [] => String::new(),
+            asked => format!(", without what is the work of {}", asked.join(", ")),
+        };
         text.push_str(&format!(
-            "  my/{}  {} lines, about {} minutes\n",
+            "  my/{}  {} lines, about {} minutes{left_out}\n",
             task.file(),
             starter.lines().count(),
             assignment.minutes.get(&task.name.to_string()).unwrap_or(&task.minutes)

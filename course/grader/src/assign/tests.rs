@@ -20,3 +20,42 @@ fn settings_stay_but_for_crates_that_are_not_copied() {
     let left = trimmed["profile"]["dev"]["package"].as_table().expect("settings");
     assert_eq!(left.keys().collect::<Vec<_>>(), ["anybody-elses", "simt"]);
 }
+
+#[test]
+fn no_two_or_three_tasks_answer_each_other() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let catalogues = Catalogue::load_all(&root).expect("the catalogues are right");
+    let tasks = catalogues.into_iter().flat_map(|catalogue| catalogue.tasks);
+    let given = tasks.filter(|task| task.has_starter && task.host.is_none() && *task.name.step < *"v09").map(|task| {
+        let solution = std::fs::read_to_string(root.join(&task.solution)).expect("a solution");
+        AssignedTask { starter: tasks::starter::starter(&task, &solution), task, drawn: None }
+    });
+    let given: Vec<AssignedTask> = given.collect();
+    let refused = |set: &[usize]| {
+        let mut set: Vec<AssignedTask> = set.iter().map(|at| given[*at].clone()).collect();
+        match leave_answers_out(&root, &mut set) {
+            Ok(()) => None,
+            Err(AssignError::ShowsAnswers { task, others, .. }) => Some(format!("{task}, by {others}")),
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let pairs = (0..given.len()).flat_map(|a| (a + 1..given.len()).map(move |b| [a, b]));
+    let (pairs, mut found): (Vec<[usize; 2]>, Vec<String>) = (pairs.collect(), Vec::new());
+    let fine: Vec<[usize; 2]> =
+        pairs.into_iter().filter(|set| refused(set).map(|why| found.push(why)).is_none()).collect();
+    for [a, b] in &fine {
+        let third = (b + 1..given.len()).filter(|c| [[*a, *c], [*b, *c]].iter().all(|pair| fine.contains(pair)));
+        found.extend(third.filter_map(|c| refused(&[*a, *b, c])));
+    }
+    let expected = [
+        "v05.double, by v06.double",
+        "v03, by v04.double and v05.double",
+        "v03, by v04.double and v06.double",
+        "v03.double, by v04 and v05.double",
+        "v03.double, by v04 and v06.double",
+        "v03.double, by v04.double and v05.double",
+        "v03.double, by v04.double and v06.double",
+        "v05.double, by v05 and v08.flat",
+    ];
+    assert_eq!(found, expected);
+}

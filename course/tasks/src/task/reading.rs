@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::{Catalogue, Criterion, Hint, Host, Question, Task, TaskKind, TaskName};
 use crate::host::HostCall;
+use crate::shown::Shown;
 use crate::toml_error::{TomlError, one_line};
 use crate::variant::{self, Point, Variant, VariantError};
 use crate::work::TaskWork;
@@ -80,6 +81,7 @@ impl Catalogue {
             dynamic_shared: table.dynamic_shared,
             minutes: table.minutes,
             has_starter: true,
+            shows: table.shows,
             does: table.does,
             hints: table.hints,
             gpu_required: false,
@@ -99,6 +101,7 @@ impl Catalogue {
             dynamic_shared: 0,
             minutes: table.minutes,
             has_starter: true,
+            shows: Vec::new(),
             does: Vec::new(),
             hints: table.hints,
             gpu_required: false,
@@ -198,6 +201,8 @@ struct RebuildTable {
     dynamic_shared: u32,
     minutes: u32,
     #[serde(default)]
+    shows: Vec<Shown>,
+    #[serde(default)]
     does: Vec<Criterion>,
     #[serde(default)]
     hints: Vec<Hint>,
@@ -219,6 +224,8 @@ struct TransferTable {
     #[serde(default)]
     starter: bool,
     #[serde(default)]
+    shows: Vec<Shown>,
+    #[serde(default)]
     does: Vec<Criterion>,
     #[serde(default)]
     hints: Vec<Hint>,
@@ -239,6 +246,7 @@ impl TransferTable {
             dynamic_shared: self.dynamic_shared,
             minutes: self.minutes,
             has_starter: self.starter,
+            shows: self.shows,
             does: self.does,
             hints: self.hints,
             gpu_required: false,
