@@ -226,7 +226,9 @@ fn small_edits_that_pass_are_shown() {
     for (name, right, wrong) in mistakes {
         let good = tasks::starter::finished(&learner.solution(name));
         assert!(good.contains(right), "{name}: {right}");
-        let verdict = learner.verdict(name, &good.replacen(right, wrong, 1));
+        // At the second failure.
+        let verdict = [(); 2].map(|()| learner.verdict(name, &good.replacen(right, wrong, 1))).into_iter().last();
+        let verdict = verdict.expect("two");
         let line = good.lines().find(|line| line.contains(right));
         let added = verdict.remedies.iter().flat_map(|remedy| &remedy.changes).map(|change| change.added.as_deref());
         assert!(added.clone().any(|added| added == line), "{name}: {wrong}: {:?}", verdict.remedies);

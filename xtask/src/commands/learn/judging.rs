@@ -33,7 +33,10 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 let judge = Judge::new(root, task, Some(&ptx), &sources)?;
                 let mut verdict: Option<Verdict> = judge.ask(&[])?;
                 if let Some(verdict) = &mut verdict {
-                    verdict.remedies = remedies::search(&judge, verdict)?;
+                    // At first the mistake is the learner's to find.
+                    if n_failures(root, verdict) > 0 {
+                        verdict.remedies = remedies::search(&judge, verdict)?;
+                    }
                     if verdict.status == Status::Failed && verdict.remedies.is_empty() {
                         verdict.notes.extend(left_to_do(root, task));
                     }
@@ -197,6 +200,11 @@ fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
     const MIN_FAILURES: u32 = 3;
     let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
     let code = verdict.code.as_deref().unwrap_or_default();
-    let often = progress.failures.get(code).is_some_and(|n| *n >= MIN_FAILURES);
-    often && progress.hint_level(code).max(progress.hint_level("")) == 0
+    n_failures(root, verdict) >= MIN_FAILURES && progress.hint_level(code).max(progress.hint_level("")) == 0
+}
+
+/// Returns how many recorded verdicts on the task failed with the code of this one.
+fn n_failures(root: &Path, verdict: &Verdict) -> u32 {
+    let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
+    progress.failures.get(verdict.code.as_deref().unwrap_or_default()).copied().unwrap_or_default()
 }
