@@ -98,7 +98,7 @@ fn skeleton(task: &Task) -> String {
     let (of, names) = if work.is_transpose() { ("in", ["rows", "cols"]) } else { ("C", ["M", "N"]) };
     let [x, y, z] = task.block;
     let block = match (y, z) {
-        (1, 1) => format!("{x} threads"),
+        (1, 1) => format!("{x} threads along x"),
         (_, 1) => format!("{x} x {y} threads"),
         _ => format!("{x} x {y} x {z} threads"),
     };

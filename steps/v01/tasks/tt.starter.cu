@@ -10,8 +10,8 @@
 //
 // Check it with: cargo xtask check v01.tt
 //
-// Launch: blocks of 1024 threads, one block per 32 x 32 of C: blockIdx.x counts tiles along N,
-// blockIdx.y along M.
+// Launch: blocks of 1024 threads along x, one block per 32 x 32 of C: blockIdx.x counts tiles along
+// N, blockIdx.y along M.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(1024)

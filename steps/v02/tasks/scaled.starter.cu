@@ -3,7 +3,7 @@
 // Multiply by way of shared tiles and finish with C = alpha * A * B + beta * C. A block of 256
 // threads owns 16 x 16 elements of C. Where beta is 0, C must not be read: it may hold NaN then.
 //
-// Judged: right on every shape, for beta = 0 and for others; at most 0.75 sectors of global loads
+// Judged: right on every shape, for beta = 0 and for others; at most 0.625 sectors of global loads
 // per multiply-add of a warp, the reading of C included; at most 2 barriers for 16 steps of k.
 //
 // What is missing is marked TODO. Check it with: cargo xtask check v02.scaled

@@ -4,7 +4,7 @@
 // of 8; a thread owns 4 x 4.
 //
 // Judged: right on every shape with all checks clean; at most 1.5 words of shared memory per
-// multiply-add (a double is two words, so 4 x 4 elements need 1); at most 0.375 sectors of global
+// multiply-add (a double is two words, so 4 x 4 elements need 1); at most 0.3125 sectors of global
 // loads per multiply-add of a warp.
 //
 // What is missing is marked TODO. Check it with: cargo xtask check v03.double

@@ -9,8 +9,8 @@
 //
 // Check it with: cargo xtask check v07.tn
 //
-// Launch: blocks of 256 threads, one block per 128 x 128 of C: blockIdx.x counts tiles along N,
-// blockIdx.y along M.
+// Launch: blocks of 256 threads along x, one block per 128 x 128 of C: blockIdx.x counts tiles
+// along N, blockIdx.y along M.
 #include "common.cuh"
 
 extern "C" __global__ void __launch_bounds__(256)

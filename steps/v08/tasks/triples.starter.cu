@@ -9,8 +9,8 @@
 //
 // Check it with: cargo xtask check v08.triples
 //
-// Launch: blocks of 256 threads, one block per 32 x 32 of in: blockIdx.x counts tiles along cols,
-// blockIdx.y along rows.
+// Launch: blocks of 256 threads along x, one block per 32 x 32 of in: blockIdx.x counts tiles along
+// cols, blockIdx.y along rows.
 #include "common.cuh"
 
 struct Vector {
