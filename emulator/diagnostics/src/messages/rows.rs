@@ -81,7 +81,7 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
                         code(x),
                         code(y)
                     ),
-                    format!("multiply by {below_y}: {}.", of(x, &below_y, y)),
+                    format!("multiply by {below_y}: {}, if a row of {name} has as many elements.", of(x, &below_y, y)),
                 ));
             }
             let why = format!(

@@ -119,11 +119,13 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
                         element.name
                     )
                 }
-                (true, MemSpace::Shared) if unless.is_empty() && have_exited(launch) => {
-                    format!(
-                        "let no thread return before {} is filled: put the condition on the other work.",
-                        element.name
-                    )
+                (true, MemSpace::Shared) if have_exited(launch) => {
+                    let name = &element.name;
+                    let more = match unless.is_empty() {
+                        true => String::new(),
+                        false => format!(" If it stays, write every element of {name} before it is read{unless}."),
+                    };
+                    format!("let no thread return before {name} is filled: put the condition on the other work.{more}")
                 }
                 (true, _) => format!("write every element of {} before it is read{unless}.", element.name),
                 (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
@@ -623,27 +625,34 @@ fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Fil
     match (filler.threads.filter(|&threads| threads < all), under) {
         (Some(0), Some(under)) => format!("{line}, which fills {name}, was executed by no thread: {under}."),
         (Some(threads), Some(under)) => {
-            format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}.")
+            let rest = if have_exited(launch) { ", and threads of the block had ended before" } else { "" };
+            format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}{rest}.")
         }
         (Some(threads), None) => {
             let rest = if have_exited(launch) { "; the others had ended" } else { "" };
             format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
         }
-        (None, Some(under)) => {
-            format!("{line}, which fills {name}, does not write this element before it is read here: {under}.")
-        }
-        (None, None) => {
+        (None, under) => {
             let returned = launch.mistakes.iter().find_map(|mistake| match mistake.first.details {
                 MistakeDetails::Exited { returned, .. } => Some((mistake.first.block, returned)),
                 _ => None,
             });
-            match returned {
-                // The number is that of one block.
-                Some((of, n)) => format!(
-                    "{line} fills {name}, but {}threads of the block had ended before they could fill their part.",
-                    if of == block { format!("{n} ") } else { String::new() },
+            // The number is that of one block.
+            let ended = returned.map(|(of, n)| if of == block { format!("{n} threads") } else { "threads".to_owned() });
+            match (ended, under) {
+                (Some(ended), None) => {
+                    format!(
+                        "{line} fills {name}, but {ended} of the block had ended before they could fill their part."
+                    )
+                }
+                (Some(ended), Some(under)) => format!(
+                    "{line}, which fills {name}, does not write this element before it is read here: {ended} of the block \
+                     had ended before, and {under}."
                 ),
-                None => {
+                (None, Some(under)) => {
+                    format!("{line}, which fills {name}, does not write this element before it is read here: {under}.")
+                }
+                (None, None) => {
                     format!("{line} writes to {name}, but not to this element before it is read here.")
                 }
             }

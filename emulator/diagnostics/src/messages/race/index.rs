@@ -7,7 +7,7 @@ use crate::locate::{arrays::Target, case::Case, layout::Outside};
 use crate::messages::rows::{exchanged, wrong_row};
 use crate::trace::End;
 use crate::words::{capital, code};
-use simt::check::RaceParty;
+use simt::check::{RaceParty, thread_position};
 
 impl RaceMessage<'_> {
     /// Returns the reason where one party means another element, past the end of its row.
@@ -71,11 +71,36 @@ impl RaceMessage<'_> {
             return None;
         }
         let thread = self.depends_on_thread();
+        let [one, two] = race.parties.map(|party| thread_position(u64::from(party.thread), config.block));
+        let mut differ = (0..3).filter(|axis| one[*axis] != two[*axis]).peekable();
+        let first = differ.peek().copied().filter(|_| thread && !self.between_blocks());
+        if let Some(axis) = first
+            && differ.all(|axis| !ends.contains(&End::Thread(axis)))
+        {
+            return Some(["threadIdx.x", "threadIdx.y", "threadIdx.z"][axis]);
+        }
         let block = ends.iter().any(|end| matches!(end, End::Block(_)));
         match (thread, block) {
             (false, true) if config.block != [1; 3] => Some("threadIdx"),
             (true, false) if config.grid != [1; 3] && self.between_blocks() => Some("blockIdx"),
             _ => None,
+        }
+    }
+
+    /// Returns the sentence on what an index leaves out.
+    pub(super) fn same_elements(&self, left_out: &str) -> String {
+        let [x, y, z] = self.launch.inputs.config.block;
+        match left_out {
+            "threadIdx" => {
+                "the index depends on blockIdx, not on threadIdx: all threads of a block write to one element".into()
+            }
+            "blockIdx" => {
+                "the index depends on threadIdx, not on blockIdx: all blocks write to the same elements".into()
+            }
+            axis => format!(
+                "the index does not depend on {axis}, and blocks have {x} x {y} x {z} threads: those that differ in {axis} \
+                 alone write to one element"
+            ),
         }
     }
 
@@ -157,13 +182,4 @@ fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &T
         bound.right,
         bound.left,
     ))
-}
-
-pub(super) fn same_elements(left_out: &str) -> String {
-    match left_out {
-        "threadIdx" => {
-            "the index depends on blockIdx, not on threadIdx: all threads of a block write to one element".into()
-        }
-        _ => "the index depends on threadIdx, not on blockIdx: all blocks write to the same elements".into(),
-    }
 }

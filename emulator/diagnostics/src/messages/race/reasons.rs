@@ -4,7 +4,6 @@ use std::ops::RangeInclusive;
 
 use super::RaceMessage;
 use super::advice::READ_FIRST;
-use super::index::same_elements;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason};
 use crate::locate::spot::{self, Spot};
 use crate::messages::bounds::one_round_less;
@@ -40,7 +39,7 @@ impl RaceMessage<'_> {
             return draft.reason(self.lost_update()).on_gpu("some updates are lost, a different number in each run.");
         }
         if let Some(what) = left_out.filter(|_| both_write) {
-            return draft.why(format!("{}, and only one value stays.", same_elements(what))).advice(format!(
+            return draft.why(format!("{}, and only one value stays.", self.same_elements(what))).advice(format!(
                 "if each thread has its own element, add {what} to the index; if not, let one thread write.",
             ));
         }
@@ -266,7 +265,7 @@ impl RaceMessage<'_> {
             ends.is_some_and(|ends| ends.iter().all(|end| matches!(end, End::Param(_) | End::Symbol | End::Size)));
         match (self.leaves_out(), constant) {
             (Some(what), _) => Reason::new(
-                format!("{}. The values are equal, so the result is the same every time.", same_elements(what)),
+                format!("{}. The values are equal, so the result is the same every time.", self.same_elements(what)),
                 format!(
                     "if each thread has its own element, add {what} to the index; if not, let one thread \
                      write."
