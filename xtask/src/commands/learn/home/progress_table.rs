@@ -79,10 +79,10 @@ impl State {
     pub(super) fn next(&self, me: &str) -> Vec<(String, &'static str)> {
         let tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
         let is_open = |task: &&&Task| !self.task_progress(task).is_over();
-        // The one that was worked on last. Of several that were never checked, the first: `max_by_key` returns the last
-        // of equal ones.
-        let begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
-        if let Some(task) = begun.rev().max_by_key(|task| self.task_progress(task).last) {
+        // The one that was worked on last; where that is over, the first.
+        let mut begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
+        let last = tasks.iter().max_by_key(|task| self.task_progress(task).last).filter(is_open);
+        if let Some(task) = last.filter(|task| self.is_started(task)).or_else(|| begun.next()) {
             let (name, known) = (&task.name, self.task_progress(task));
             let hash = learner::hash(&self.root, task);
             return vec![match (hash, known.code) {
