@@ -81,9 +81,10 @@ pub(crate) fn access<T: Sums + Value>(
     let distinct = lanes.iter().map(|(_, at)| at).collect::<BTreeSet<_>>().len();
     let few = (distinct as u32 * access.bytes).div_ceil(SECTOR);
     (apart > u64::from(access.bytes) && n >= 2 * few).then(|| {
+        let or = if access.load { ", or all of them one element" } else { "" };
         format!(
             "threads {a} and {b} {does} elements at line {line} that lie {apart} bytes apart, so that a warp needs {n} \
-             sectors in place of {few}; neighbouring threads should take neighbours of one row as it is stored"
+             sectors in place of {few}; neighbouring threads should take neighbours of one row as it is stored{or}"
         )
     })
 }
