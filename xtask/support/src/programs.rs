@@ -260,7 +260,8 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
     } else {
         status.set(&format!("building {}", names.join(", ")));
     }
-    if is_first && is_step {
+    let steps: Vec<&str> = catalog::STEPS.iter().map(|step| step.id).collect();
+    if is_step && is_first_build(&steps) {
         output::note("the first time, the emulated GPU is built too, which takes a minute or two");
     }
     command.arg("--message-format=json-render-diagnostics");
