@@ -122,6 +122,14 @@ fn loop_reason(
     }
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
     let Some((around, source)) = found else { return Reason { why: None, advice: slow } };
+    let step = around.enclosure.header.strip_suffix(')').and_then(|header| header.split(';').nth(2)).unwrap_or_default();
+    if step.contains(" + ") && !step.contains(['=', ',']) {
+        let step = step.trim();
+        return Reason::new(
+            format!("{} computes a sum and changes nothing.", code(step)),
+            format!("add to the counter: {}.", code(&step.replacen(" + ", " += ", 1))),
+        );
+    }
     let inside = around.enclosure.inside();
     if let Some(parts) = around.enclosure.for_parts() {
         let [init, condition, step] = parts;
