@@ -192,11 +192,14 @@ impl Clues {
                 found.iter_mut().skip(line as usize).take(1).for_each(|known| *known = less.max(*known));
             }
         }
-        let of_suspects = (0..code.tokens.len()).filter(|at| found[code.tokens[*at].line] > LATER);
-        let set = of_suspects.filter(|at| !is_constant(code.at(*at))).filter_map(|at| code.declaration(at));
-        for at in set.collect::<Vec<_>>() {
-            let line = code.tokens[at].line;
-            found[line] = found[line].max(SETS);
+        // And what sets these.
+        for less in [SETS, LATER] {
+            let of_suspects = (0..code.tokens.len()).filter(|at| found[code.tokens[*at].line] > LATER);
+            let set = of_suspects.filter(|at| !is_constant(code.at(*at))).filter_map(|at| code.declaration(at));
+            for at in set.collect::<Vec<_>>() {
+                let line = code.tokens[at].line;
+                found[line] = found[line].max(less);
+            }
         }
         found
     }
@@ -228,6 +231,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.axes();
     search.sums();
     search.indices();
+    search.stale();
     search.strides();
     search.conjunctions();
     search.operators();
@@ -410,6 +414,21 @@ impl<'s> Search<'s> {
                         self.put(PARALLEL, 0, operands.clone(), format!("({})", self.code.words(operands)));
                     }
                 }
+                // Of the other case the first part is left out: `i < 4 ? i : i - 4`.
+                "?" if self.code.at(at - 2) == "<" => {
+                    let [name, bound] = [at - 3, at - 1].map(|at| self.code.at(at));
+                    let end = (at..self.code.tokens.len()).find(|end| self.code.at(*end) == ";").unwrap_or(at);
+                    let other = (at..end).find(|at| self.code.at(*at) == ":").unwrap_or(end);
+                    for use_at in (other..end).filter(|at| self.code.at(*at) == name).collect::<Vec<_>>() {
+                        self.put(PARALLEL, 2, use_at..use_at + 1, format!("({name} - {bound})"));
+                    }
+                }
+                "/" if is_constant(self.code.at(at - 1)) => {
+                    let parts = (1..self.code.tokens.len()).filter(|other| self.code.at(*other) == "/");
+                    let same = parts.filter(|other| self.code.at(other - 1) == self.code.at(at - 1));
+                    let others: BTreeSet<&str> = same.map(|other| self.code.at(other + 1)).collect();
+                    others.into_iter().for_each(|other| self.put(PARALLEL, 3, at + 1..at + 2, other));
+                }
                 "=" if self.code.is_sum(at) => self.put(PARALLEL, 2, at..at + 1, "+="),
                 "*" if self.code.at(at + 1) == "(" => {
                     let factor = self.code.operand(at + 1);
@@ -523,7 +542,7 @@ fn distance(one: &str, other: &str) -> Option<u32> {
     #[rustfmt::skip]
     const FAMILIES: [&str; 12] = [
         "row col", "rows cols", "ROWS COLS", "a b", "A B C in out", "M N K", "BM BN BK", "TM TN WIDTH", "WM WN", "X Y",
-        "i j k k0 s step", "r c",
+        "i j k k0 n s step", "r c",
     ];
     let has = |family: &str, word: &str| family.split(' ').any(|known| known == word);
     let are_siblings = |a: &str, b: &str| FAMILIES.iter().any(|family| has(family, a) && has(family, b));

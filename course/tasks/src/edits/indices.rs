@@ -307,6 +307,30 @@ impl<'s> Search<'s> {
         }
     }
 
+    /// Computes anew, for the place that a loop is at, what was computed before it for the first one: `f(row + i)` for
+    /// `place`, which is `f(row)`.
+    pub(super) fn stale(&mut self) {
+        let code = &self.code;
+        let value = |at: usize| {
+            let end = (at..code.tokens.len()).find(|end| code.at(*end) == ";")?;
+            (code.at(at + 1) == "=" && code.declaration(at) == Some(at)).then_some(at + 2..end)
+        };
+        let mut added: Vec<(usize, String)> = Vec::new();
+        for at in 0..code.tokens.len() {
+            let Some(declared) = code.declaration(at).filter(|declared| *declared < at) else { continue };
+            let Some(old) = value(declared) else { continue };
+            let around = std::iter::successors(code.parent(at), |open| code.parent(*open));
+            let around = { around }.find(|open| code.at(*open) == "{").filter(|open| *open > old.end);
+            for place in around.into_iter().flat_map(|open| open..at).filter(|place| code.at(place + 3) == "+") {
+                let first = code.at(place + 2);
+                if value(place).is_some() && old.clone().any(|at| code.at(at) == first) {
+                    added.push((at, code.with(old.clone(), first, code.at(place))));
+                }
+            }
+        }
+        added.into_iter().for_each(|(at, new)| self.put(INDEX, 2, at..at + 1, new));
+    }
+
     /// Returns the indices of the element with row and column exchanged, in rows of any length: `y * Q + x` for
     /// `x * P + y`.
     fn turned(&self, run: Range<usize>) -> Vec<String> {
@@ -419,7 +443,8 @@ impl<'s> Search<'s> {
             if let Some(sign) = term.clone().skip(1).rfind(is_factor) {
                 let [left, right] = [term.start..sign, sign + 1..term.end].map(|part| self.code.words(part));
                 if self.code.at(sign) == "/" && !(is_constant(left) && is_constant(right)) {
-                    let costs = if self.code.is_head(sign) { LAST } else { OPERATOR };
+                    let is_of_size = self.code.is_head(sign) || ["M", "N", "K"].contains(&left);
+                    let costs = if is_of_size { LAST } else { OPERATOR };
                     self.put(costs, 4, term.clone(), format!("({left} + {right} - 1) / {right}"));
                 }
                 self.put(REMOVAL, 2, term.clone(), left);

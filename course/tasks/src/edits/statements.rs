@@ -99,13 +99,17 @@ impl Search<'_> {
                 (at..code.tokens.len()).find(is_end)
             };
             let (mut first, mut names) = (open + 1, Vec::new());
+            while code.at(first) == "const" {
+                first = end_of(first).unwrap_or(first) + 1;
+            }
+            let start = first;
             while code.at(first + 1) == "=" && code.is_known(code.at(first), open) {
                 names.push(code.at(first));
                 first = end_of(first).unwrap_or(first) + 1;
             }
             let rest = first..code.partner(open).unwrap_or(first);
             let Some(end) = rest.rev().find(|at| names.contains(&code.at(*at))).and_then(end_of) else { continue };
-            let early = code.whole_line(code.bytes(open + 1..first));
+            let early = code.whole_line(code.bytes(start..first));
             let end = code.bytes(end..end + 1).end;
             let line_end = code.text[end..].find('\n').map_or(code.text.len(), |n| end + n + 1);
             let text = code.text[early.clone()].to_owned();
