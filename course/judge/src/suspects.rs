@@ -125,14 +125,16 @@ enum Access {
     Summed,
 }
 
-/// Returns where the loop over k starts.
+/// Returns where the loop over k starts, or where its rounds are counted.
 fn rounds(source: &Source) -> Option<String> {
     let is_header = |line: &u32| {
         let text = source.clean_line(*line).unwrap_or_default().trim_start();
         ["for", "while"].iter().any(|word| text.starts_with(word)) && !source.uses(*line, "K").is_empty()
     };
-    let line = only((1..=source.n_lines()).filter(is_header))?;
-    Some(format!("the loop over k starts at line {line}"))
+    let is_count = |line: &u32| source.clean_line(*line).is_some_and(|text| text.contains("= K / "));
+    let lines = || 1..=source.n_lines();
+    let start = only(lines().filter(is_header)).map(|line| format!("the loop over k starts at line {line}"));
+    start.or_else(|| only(lines().filter(is_count)).map(|line| format!("rounds are counted at line {line}")))
 }
 
 /// Returns where matrices and sums are used.

@@ -29,3 +29,14 @@ fn what_no_kernel_reaches_is_no_suspect() {
     assert_eq!(told("C[0] = 1;").as_deref(), Some("C is written at line 7"));
     assert_eq!(told("put(C, 1, 2);").as_deref(), Some("C is written at lines 3, 7"));
 }
+
+#[test]
+fn rounds_are_those_of_the_loop_or_of_their_count() {
+    let told = |text: &str| suspects(&Source::new(&text.into()), Subject::Rounds);
+    let kernel = |rounds: &str| format!("__global__ void k(int K)\n{{\n    {rounds}\n    }}\n}}\n");
+    let from = |rounds: &str| told(&kernel(rounds));
+    assert_eq!(from("for (int k = 0; k < K; ++k) {").as_deref(), Some("the loop over k starts at line 3"));
+    let counted = "int n = K / 8;\n    for (int i = 0; i < n; ++i) {";
+    assert_eq!(from(counted).as_deref(), Some("rounds are counted at line 3"));
+    assert_eq!(from("for (int i = 0; i < 8; ++i) {"), None);
+}
