@@ -572,8 +572,8 @@ impl Source {
         (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
 
-    /// Returns the comparisons that hold in a line of a kernel: of the `if`s and loops around it, and of the `return`s
-    /// above it.
+    /// Returns the comparisons that hold in a line of a kernel: of the `if`s and loops around it, of the `return`s above
+    /// it, and of `… ? x[i] : 0` in the line.
     pub(crate) fn conditions(&self, kernel: &str, line: u32) -> Vec<Compared> {
         let mut found = Vec::new();
         for one in self.governing(line) {
@@ -598,6 +598,14 @@ impl Source {
                 let texts = one.condition.split("||");
                 found.extend(texts.filter_map(|text| compared(text, true, return_line)));
             }
+        }
+        if let Some((text, choices)) = self.clean_line(line).and_then(|text| text.split_once('?'))
+            && choices.split_once(':').is_some_and(|(_, other)| !other.contains('['))
+        {
+            let text = text.rsplit_once(" = ").map_or(text, |(_, text)| text).trim();
+            let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
+            let texts = text.split("&&").filter(|_| !text.contains("||"));
+            found.extend(texts.filter_map(|text| compared(text, false, line)));
         }
         found
     }

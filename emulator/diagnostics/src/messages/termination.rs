@@ -122,7 +122,8 @@ fn loop_reason(
     }
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
     let Some((around, source)) = found else { return Reason { why: None, advice: slow } };
-    let step = around.enclosure.header.strip_suffix(')').and_then(|header| header.split(';').nth(2)).unwrap_or_default();
+    let step =
+        around.enclosure.header.strip_suffix(')').and_then(|header| header.split(';').nth(2)).unwrap_or_default();
     if step.contains(" + ") && !step.contains(['=', ',']) {
         let step = step.trim();
         return Reason::new(

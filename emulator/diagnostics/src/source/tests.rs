@@ -83,3 +83,17 @@ proptest::proptest! {
         source.instantiate(&text);
     }
 }
+
+#[test]
+fn a_choice_in_a_line_is_a_condition_of_its_first_case() {
+    let held = |line: &str| {
+        let text = format!("__global__ void k(float* x)\n{{\n    {line}\n}}\n");
+        let found = Source::new(&text.as_str().into()).conditions("k", 3);
+        found.into_iter().map(|found| found.text).collect::<Vec<_>>()
+    };
+    assert_eq!(held("y[i] = r < rows && c < cols ? x[r * rows + c] : 0.0f;"), ["r < rows", "c < cols"]);
+    assert_eq!(held("y[i] = (r < rows) ? x[r] : 0.0f;"), ["r < rows"]);
+    for other in ["y[i] = r < rows ? 0.0f : x[r];", "y[i] = r < 9 || c < 9 ? x[r] : 0.0f;", "y[i] = x[r];"] {
+        assert_eq!(held(other), Vec::<String>::new(), "{other}");
+    }
+}

@@ -18,9 +18,11 @@ use crate::commands::learn::judging;
 use crate::learner;
 
 #[derive(clap::Args)]
-#[command(after_help = "A copy that fails in the same way again is tried with small edits; those that pass are shown.\n\n\
+#[command(
+    after_help = "A copy that fails in the same way again is tried with small edits; those that pass are shown.\n\n\
     Examples: cargo xtask check v05\n          cargo xtask check v05.wide\n          \
-    cargo xtask check all --emulate")]
+    cargo xtask check all --emulate"
+)]
 pub(crate) struct Args {
     /// Tasks and steps: `v05`, `5`, `bank-conflict-free`, `v05.wide`; all steps when left out
     #[arg(value_name = "TASK")]
