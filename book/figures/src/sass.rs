@@ -154,25 +154,27 @@ pub(crate) fn by_bank(reads: &[Option<OperandRead>; 3]) -> [usize; 2] {
 }
 
 /// Cost of the operands of a loop's multiply-adds.
+#[derive(Default)]
 struct OperandCost {
     /// Multiply-adds with an operand marked for reuse.
     marked: usize,
-    /// Multiply-adds that take one, two and three clocks by themselves.
+    /// Multiply-adds that take one, two and three clocks by themselves: as many as operands read from one bank.
     alone: [usize; 3],
+    /// Multiply-adds that read all three operands.
+    bare: usize,
     /// Clocks of a pass for a single warp, when only the order and the operand reads take time.
     clocks: u64,
 }
 
 fn reads(pass: &[&Instruction]) -> OperandCost {
-    let mut found = OperandCost { marked: 0, alone: [0; 3], clocks: 0 };
+    let mut found = OperandCost::default();
     // Clocks by which operand reads may lag behind instruction issue.
     let slack = Chip::h200().port_slack;
     let (mut reuse, mut busy, mut now) = (Reuse::default(), [0_u64; 2], 0);
-    // The first pass begins with an empty cache and no lag.
-    for n in 0..2 {
+    // The first pass begins with an empty cache and no lag, and is not counted.
+    for _ in 0..2 {
         let start = now;
-        found.marked = 0;
-        found.alone = [0; 3];
+        found = OperandCost::default();
         for instruction in pass {
             let reads = reuse.next(instruction);
             now += 1;
@@ -182,6 +184,7 @@ fn reads(pass: &[&Instruction]) -> OperandCost {
             let banks = by_bank(&reads);
             found.marked += usize::from(reads.iter().flatten().any(|read| read.marked));
             found.alone[banks[0].max(banks[1]).clamp(1, 3) - 1] += 1;
+            found.bare += usize::from(banks[0] + banks[1] == 3);
             for (busy, n) in busy.iter_mut().zip(banks) {
                 if n > 0 {
                     *busy = (*busy).max(now - 1) + n as u64;
@@ -189,9 +192,7 @@ fn reads(pass: &[&Instruction]) -> OperandCost {
             }
             now = now.max(busy[0].max(busy[1]).saturating_sub(slack));
         }
-        if n > 0 {
-            found.clocks = now - start;
-        }
+        found.clocks = now - start;
     }
     found
 }
@@ -285,28 +286,10 @@ fn registers() -> anyhow::Result<String> {
     for name in KERNELS.split(' ').chain(V11) {
         let code = Code::load(name)?;
         let pass = code.pass()?;
-        let OperandCost { marked, alone, clocks } = reads(&pass);
-        let [one, two, three] = alone;
+        let OperandCost { marked, alone: [one, two, three], clocks, .. } = reads(&pass);
         rows.push(row(name, [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize]));
     }
     Ok(render_table(&titles, &rows))
-}
-
-/// Returns the number of multiply-adds that read two or more operands from one bank, and that read all three.
-fn bank_conflicts(pass: &[&Instruction]) -> [usize; 2] {
-    let mut reuse = Reuse::default();
-    let (mut bank_conflicts, mut bare) = (0, 0);
-    // The second pass begins with the operands kept by the first.
-    for n in 0..2 {
-        for instruction in pass {
-            let banks = by_bank(&reuse.next(instruction));
-            if n > 0 && instruction.operation == Operation::Ffma {
-                bank_conflicts += usize::from(banks.iter().any(|reads| *reads > 1));
-                bare += usize::from(banks.iter().sum::<usize>() == 3);
-            }
-        }
-    }
-    [bank_conflicts, bare]
 }
 
 /// Returns a table of v07 and the kernels of v11 with the same plan, with their banks and three clocks.
@@ -320,13 +303,13 @@ fn v11(record: &Record) -> anyhow::Result<String> {
     for name in ["sgemm_v07_double_buffer", "sgemm_v11_large_tile", "sgemm_v11_free_banks"] {
         let code = Code::load(name)?;
         let pass = code.pass()?;
-        let [bank_conflicts, bare] = bank_conflicts(&pass);
+        let OperandCost { alone: [_, two, three], bare, .. } = reads(&pass);
         let (predicted, launch) = busiest::predicted_launch(name, shape)?;
         let (ms, _) = clocked(&recorded, name)?;
         rows.push(vec![
             name.to_owned(),
             multiply_adds(&pass).to_string(),
-            bank_conflicts.to_string(),
+            (two + three).to_string(),
             bare.to_string(),
             format!("{:.2}", predicted / 1e3),
             format!("{:.2}", launch.metrics["gpu__time_duration.sum"] / 1e6),
