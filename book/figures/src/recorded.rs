@@ -1,10 +1,12 @@
 //! Queries of a record for the plots.
 
+use std::collections::BTreeSet;
+
 use anyhow::Context as _;
 use catalog::Shape;
 use catalog::text::day;
 use records::record::VerifiedRun;
-use records::{Outcome, Record, Run};
+use records::{Outcome, Record};
 
 pub(crate) const CUBLAS: &str = "cublas_sgemm";
 /// The kernel beside which cuBLAS was timed, at sizes where it was not measured as a step of its own.
@@ -32,19 +34,13 @@ impl<'r> Recorded<'r> {
     /// Returns devices and date of the record, such as `NVIDIA H200, 2026-11-21`.
     pub(crate) fn provenance(&self) -> String {
         let real = || self.record.runs.iter().filter(|run| !run.emulated);
-        let mut devices: Vec<&str> = real().map(|run| run.device.as_str()).collect();
-        devices.sort_unstable();
-        devices.dedup();
-        let date = |run: &Run| day(&run.date).to_owned();
-        let mut dates: Vec<String> = real().map(date).collect();
-        dates.sort_unstable();
-        dates.dedup();
-        let dates = match &dates[..] {
-            [] => String::new(),
-            [one] => one.clone(),
-            [first, .., last] => format!("{first} to {last}"),
+        let devices: BTreeSet<&str> = real().map(|run| run.device.as_str()).collect();
+        let dates: BTreeSet<&str> = real().map(|run| day(&run.date)).collect();
+        let dates = match (dates.first(), dates.last()) {
+            (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+            (only, _) => only.copied().unwrap_or_default().to_owned(),
         };
-        format!("{}, {dates}", devices.join(" and "))
+        format!("{}, {dates}", Vec::from_iter(devices).join(" and "))
     }
 
     /// Returns the ceilings of the last run that measured them, as the text quotes them.
@@ -117,10 +113,7 @@ impl<'r> Recorded<'r> {
     pub(crate) fn sizes(&self, kernel: &str) -> Vec<usize> {
         let of = |m: &records::Measurement| m.kernel == kernel || (kernel == CUBLAS && m.kernel == BESIDE);
         let square = |m: &records::Measurement| (of(m) && m.shape == Shape::square(m.shape.m)).then_some(m.shape.m);
-        let mut sizes: Vec<usize> = self.record.measurements.iter().filter_map(square).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes.retain(|size| self.product(kernel, Shape::square(*size)).is_some());
-        sizes
+        let sizes: BTreeSet<usize> = self.record.measurements.iter().filter_map(square).collect();
+        sizes.into_iter().filter(|size| self.product(kernel, Shape::square(*size)).is_some()).collect()
     }
 }
