@@ -52,24 +52,20 @@ pub(crate) fn draw(kernel: &'static str, id: &str) -> anyhow::Result<String> {
     let cell = WIDTH / edge as f64;
     let close = Rect::new(0.0, 42.0, WIDTH, cell * n_rows as f64);
     drawing.note(34.0, format!("its rows 0–{}: what warp 0 owns", n_rows - 1));
-    drawing.rect("faint", close);
-    drawing.rects("tint", runs(&all).into_iter().map(|run| place(close, cell, run)));
-    for (lane, colour) in shown {
-        drawing.rects(colour, runs(&warp[lane]).into_iter().map(|run| place(close, cell, run)));
-    }
-    drawing.column_lines(close, cell, 8, 0.6);
-    drawing.row_lines(close, cell, 8, 0.6);
-    drawing.rect("frame", close);
-
     // Below them, their place in the tile.
-    let top = close.bottom() + 14.0;
-    let frame = Rect::new(0.0, top, CELL * edge as f64, CELL * edge as f64);
-    drawing.rect("faint", frame);
-    drawing.rects("tint", runs(&all).into_iter().map(|run| place(frame, CELL, run)));
-    for (lane, colour) in shown {
-        drawing.rects(colour, runs(&warp[lane]).into_iter().map(|run| place(frame, CELL, run)));
+    let frame = Rect::new(0.0, close.bottom() + 14.0, CELL * edge as f64, CELL * edge as f64);
+    for (frame, cell) in [(close, cell), (frame, CELL)] {
+        drawing.rect("faint", frame);
+        drawing.rects("tint", runs(&all).into_iter().map(|run| place(frame, cell, run)));
+        for (lane, colour) in shown {
+            drawing.rects(colour, runs(&warp[lane]).into_iter().map(|run| place(frame, cell, run)));
+        }
+        if frame == close {
+            drawing.column_lines(frame, cell, 8, 0.6);
+            drawing.row_lines(frame, cell, 8, 0.6);
+        }
+        drawing.rect("frame", frame);
     }
-    drawing.rect("frame", frame);
 
     let x = frame.right() + 16.0;
     let mut y = frame.y + 12.0;
@@ -116,12 +112,8 @@ fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<ElementRun> {
 }
 
 fn place(frame: Rect, cell: f64, run: ElementRun) -> Rect {
-    Rect::new(
-        frame.x + cell * run.col as f64,
-        frame.y + cell * run.row as f64,
-        cell * run.n as f64,
-        cell * run.n_rows as f64,
-    )
+    let first = frame.cell(cell, (run.row, run.col));
+    Rect { width: cell * run.n as f64, height: cell * run.n_rows as f64, ..first }
 }
 
 /// Describes a thread's elements, one line for each group.

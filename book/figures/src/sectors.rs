@@ -79,9 +79,7 @@ fn panel(drawing: &mut Drawing, matrix: usize, (x, y): (f64, f64), reached: &Rea
         let index = (offset / FLOAT) as usize;
         (index / SIZE, index % SIZE)
     };
-    let spot = |(row, col): (usize, usize), cells: f64| {
-        Rect::new(x + CELL * col as f64, y + CELL * row as f64, CELL * cells, CELL)
-    };
+    let spot = |place: (usize, usize), cells: f64| Rect { width: CELL * cells, ..frame.cell(CELL, place) };
     let sectors: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| offset / SECTOR).collect();
     let floats: BTreeSet<u64> = reached.offsets.iter().map(|(_, offset)| *offset).collect();
     let (light, full) = [("a2", "a"), ("b2", "b"), ("c2", "c")][matrix];
@@ -167,11 +165,8 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
                 .map(|offset| (offset / FLOAT) as usize)
                 .filter(|index| index / width < rows && index % width < cols)
                 .collect();
-            let spot = |index: &usize| {
-                let (row, col) = (index / width, index % width);
-                Rect::new(x + cell * col as f64, y + cell * row as f64, cell, cell)
-            };
-            drawing.rects(["a", "b"][i], floats.iter().map(spot));
+            let spots = floats.iter().map(|index| frame.cell(cell, (index / width, index % width)));
+            drawing.rects(["a", "b"][i], spots);
             drawing.column_lines(frame, cell, (SECTOR / FLOAT) as usize, 0.8);
             drawing.rect("frame", frame);
             let text_y = frame.bottom() + 19.0;

@@ -265,11 +265,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
         let frame = Rect::new(x, top, edge, DOT * n_rows);
         drawing.rect("faint", frame);
         let full = if cost.wavefronts > cost.ideal { "bad" } else { "a" };
-        let spot = |word: &usize| {
-            let (bank, row) = (word % BANKS, word / BANKS);
-            Rect::new(x + DOT * bank as f64, top + DOT * row as f64, DOT, DOT)
-        };
-        drawing.rects(full, words.iter().map(spot));
+        drawing.rects(full, words.iter().map(|word| frame.cell(DOT, (word / BANKS, word % BANKS))));
         drawing.rect("frame", frame);
         let ink = if cost.wavefronts > cost.ideal { "strong ink-bad" } else { "strong ink-c" };
         let plural = if cost.wavefronts == 1 { "" } else { "s" };

@@ -59,6 +59,11 @@ impl Rect {
         [self.x, self.y, self.width, self.height].map(short)
     }
 
+    /// Returns a square cell of a grid that begins at this rectangle's upper left corner.
+    pub(crate) fn cell(self, edge: f64, (row, col): (usize, usize)) -> Self {
+        Self::new(self.x + edge * col as f64, self.y + edge * row as f64, edge, edge)
+    }
+
     pub(crate) fn middle(self) -> (f64, f64) {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
@@ -138,8 +143,7 @@ impl Drawing {
     }
 
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let path = format!("M{} {}L{} {}", short(from.0), short(from.1), short(to.0), short(to.1));
-        self.path(class, &path);
+        self.polyline(class, &[from, to]);
     }
 
     pub(crate) fn polyline(&mut self, class: &str, points: &[(f64, f64)]) {

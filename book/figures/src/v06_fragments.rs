@@ -75,15 +75,13 @@ pub(crate) fn draw() -> anyhow::Result<String> {
             drawing.round("a", r.inset(0.8), 2.5);
             at += load.len();
         }
-        let cells = (0..n_rows * n_cols).map(|cell| {
-            let (row, col) = (cell / n_cols, cell % n_cols);
-            Rect::new(x + CELL * col as f64, y + CELL * row as f64, CELL, CELL).inset(0.8)
-        });
+        let frame = Rect::new(x, y, CELL * n_cols as f64, CELL * n_rows as f64);
+        let cells = (0..n_rows * n_cols).map(|cell| frame.cell(CELL, (cell / n_cols, cell % n_cols)).inset(0.8));
         drawing.rects("c2", cells);
-        let (mx, my) = (x + CELL * n_cols as f64 / 2.0, y + CELL * n_rows as f64 / 2.0);
+        let (mx, my) = frame.middle();
         drawing.text("strong", Anchor::Middle, (mx, my + 1.0), (n_rows * n_cols).to_string());
         drawing.text("", Anchor::Middle, (mx, my + 18.0), "multiply-adds");
-        bottom = y + CELL * n_rows as f64;
+        bottom = frame.bottom();
         drawing.text("ink-a", Anchor::Start, (x - 16.0, bottom + 20.0), format!("a_frag: {} loads", a.len()));
     }
     drawing.note(bottom + 44.0, "One box, one load instruction of the PTX.");

@@ -59,13 +59,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         drawing.text("dim", Anchor::Start, (frame.x, frame.y - 6.0), *name);
         drawing.rect("faint", *frame);
         for (lane, colour) in SHOWN {
-            let cells = held(form, 2, lane)[matrix].clone();
-            drawing.rects(
-                colour,
-                cells
-                    .into_iter()
-                    .map(|(row, col)| Rect::new(frame.x + CELL * col as f64, frame.y + CELL * row as f64, CELL, CELL)),
-            );
+            drawing.rects(colour, held(form, 2, lane)[matrix].iter().map(|element| frame.cell(CELL, *element)));
         }
         drawing.column_lines(*frame, CELL, 1, 0.6);
         drawing.row_lines(*frame, CELL, 1, 0.6);

@@ -55,8 +55,8 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         drawing.rect("faint", frame);
         let rounds: BTreeMap<(usize, usize), usize> =
             walk[i].iter().enumerate().map(|(round, tile)| (*tile, round)).collect();
-        for ((row, col), round) in &rounds {
-            let r = Rect::new(x + cell * *col as f64, y + cell * *row as f64, cell, cell);
+        for (tile, round) in &rounds {
+            let r = frame.cell(cell, *tile);
             let done = i == 2;
             // The page's style plays the rounds by these classes.
             let class = if done { format!("{full} sum") } else { format!("{light} round-{}", round + 1) };
