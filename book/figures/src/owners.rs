@@ -93,15 +93,10 @@ struct ElementRun {
 
 /// Returns runs of elements; equal runs of consecutive rows are merged.
 fn runs(elements: &BTreeSet<(usize, usize)>) -> Vec<ElementRun> {
-    let mut flat: Vec<ElementRun> = Vec::new();
-    for &(row, col) in elements {
-        match flat.last_mut() {
-            Some(run) if run.row == row && run.col + run.n == col => run.n += 1,
-            _ => flat.push(ElementRun { row, col, n: 1, n_rows: 1 }),
-        }
-    }
+    let elements: Vec<(usize, usize)> = elements.iter().copied().collect();
     let mut tall: Vec<ElementRun> = Vec::new();
-    for run in flat {
+    for run in elements.chunk_by(|left, right| (left.0, left.1 + 1) == *right) {
+        let run = ElementRun { row: run[0].0, col: run[0].1, n: run.len(), n_rows: 1 };
         let above = tall.iter_mut().find(|t| t.col == run.col && t.n == run.n && t.row + t.n_rows == run.row);
         match above {
             Some(above) => above.n_rows += 1,
@@ -120,33 +115,24 @@ fn place(frame: Rect, cell: f64, run: ElementRun) -> Rect {
 fn lines(elements: &BTreeSet<(usize, usize)>) -> Vec<String> {
     let rows: BTreeSet<usize> = elements.iter().map(|(row, _)| *row).collect();
     let cols: BTreeSet<usize> = elements.iter().map(|(_, col)| *col).collect();
-    let groups = |values: &BTreeSet<usize>| {
-        let mut groups: Vec<(usize, usize)> = Vec::new();
-        for &value in values {
-            match groups.last_mut() {
-                Some((start, n)) if *start + *n == value => *n += 1,
-                _ => groups.push((value, 1)),
-            }
-        }
-        groups
-    };
-    let describe = |what: &str, values: &BTreeSet<usize>| -> Vec<String> {
-        match groups(values)[..] {
-            [(start, n)] => vec![format!("{what} {start}–{}", start + n - 1)],
-            [(_, 1), ..] => {
+    let describe = |what: &str, values: BTreeSet<usize>| -> Vec<String> {
+        let values: Vec<usize> = values.into_iter().collect();
+        let groups: Vec<&[usize]> = values.chunk_by(|left, right| left + 1 == *right).collect();
+        let span = |group: &[usize]| format!("{}–{}", group[0], group[group.len() - 1]);
+        match groups[..] {
+            [group] => vec![format!("{what} {}", span(group))],
+            [[_], .., last] => {
                 let some: Vec<String> = values.iter().take(3).map(ToString::to_string).collect();
-                let last = values.last().copied().unwrap_or_default();
-                vec![format!("{what}"), format!("{}, … {last}", some.join(", "))]
+                vec![what.to_owned(), format!("{}, … {}", some.join(", "), last[last.len() - 1])]
             }
             ref several => {
-                let parts: Vec<String> =
-                    several.iter().map(|(start, n)| format!("{start}–{}", start + n - 1)).collect();
-                vec![what.to_owned(), parts.join(", ")]
+                let spans: Vec<String> = several.iter().map(|group| span(group)).collect();
+                vec![what.to_owned(), spans.join(", ")]
             }
         }
     };
     let mut lines = vec!["thread 0 owns".to_owned()];
-    lines.extend(describe("rows", &rows));
-    lines.extend(describe("columns", &cols));
+    lines.extend(describe("rows", rows));
+    lines.extend(describe("columns", cols));
     lines
 }

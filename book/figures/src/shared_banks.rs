@@ -120,14 +120,9 @@ fn strips(drawing: &mut Drawing, top: f64, access: &SharedAccess, (light, ink): 
 
 /// Merges neighbouring banks that serve the same lanes.
 fn spans(served: &BTreeMap<usize, Vec<usize>>, first: usize) -> Vec<(usize, usize, Vec<usize>)> {
-    let mut spans: Vec<(usize, usize, Vec<usize>)> = Vec::new();
-    for (bank, served_lanes) in served.range(first..first + HALF) {
-        match spans.last_mut() {
-            Some((start, n, lanes)) if *start + *n == *bank && lanes == served_lanes => *n += 1,
-            _ => spans.push((*bank, 1, served_lanes.clone())),
-        }
-    }
-    spans
+    let banks: Vec<(&usize, &Vec<usize>)> = served.range(first..first + HALF).collect();
+    let spans = banks.chunk_by(|(left, lanes), (right, others)| *left + 1 == **right && lanes == others);
+    spans.map(|span| (*span[0].0, span.len(), span[0].1.clone())).collect()
 }
 
 /// Describes which lanes share words, which the numbers in the cells do not show.

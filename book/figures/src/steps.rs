@@ -247,15 +247,10 @@ impl Followed {
                 match &step.reach {
                     Some(reach) => {
                         let elements: Vec<u64> = reach.elements.iter().flatten().copied().collect();
-                        let mut runs: Vec<[i64; 2]> = Vec::new();
-                        for pair in elements.windows(2) {
-                            let delta = pair[1] as i64 - pair[0] as i64;
-                            match runs.last_mut() {
-                                Some([same, n]) if *same == delta => *n += 1,
-                                _ => runs.push([delta, 1]),
-                            }
-                        }
-                        let pattern = patterns.index_of(json!(runs.concat()));
+                        let deltas: Vec<i64> =
+                            elements.windows(2).map(|pair| pair[1] as i64 - pair[0] as i64).collect();
+                        let runs = deltas.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as i64]);
+                        let pattern = patterns.index_of(runs.collect());
                         let [array, width] = [reach.array as u64, reach.width];
                         entry.extend([array, u64::from(reach.load), width, pattern].map(|n| json!(n)));
                         firsts.push((text, elements[0] as i64));
@@ -270,13 +265,7 @@ impl Followed {
                 programs.push(Program { steps, firsts, warps: vec![(warp, BTreeMap::new())] });
             }
         }
-        let mut order: Vec<[u32; 2]> = Vec::new();
-        for warp in &self.order {
-            match order.last_mut() {
-                Some([same, n]) if same == warp => *n += 1,
-                _ => order.push([*warp, 1]),
-            }
-        }
+        let order = self.order.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as u32]);
         let Shape { m, n, k } = self.subject.shape;
         let arrays: Vec<Value> = self.arrays().iter().map(|(name, [rows, cols])| json!([name, rows, cols])).collect();
         Ok(json!({
@@ -289,7 +278,7 @@ impl Followed {
             "masks": masks.all,
             "patterns": patterns.all,
             "programs": programs.iter().map(Program::pack).collect::<Vec<_>>(),
-            "order": order.concat(),
+            "order": order.collect::<Vec<_>>(),
         }))
     }
 }

@@ -50,19 +50,8 @@ fn sequence(trace: &Trace) -> Vec<Purpose> {
 
 /// Returns the first load of each tile.
 fn starts(sequence: &[Purpose]) -> Vec<usize> {
-    let mut starts: Vec<usize> = Vec::new();
-    let mut last = None;
-    for (at, purpose) in sequence.iter().enumerate() {
-        if *purpose == Purpose::GlobalLoad {
-            if last.is_none() {
-                starts.push(at);
-            }
-            last = Some(at);
-        } else {
-            last = None;
-        }
-    }
-    starts
+    let is_load = |at: usize| sequence[at] == Purpose::GlobalLoad;
+    (0..sequence.len()).filter(|&at| is_load(at) && (at == 0 || !is_load(at - 1))).collect()
 }
 
 /// Two rounds in the middle, and the distance from a load to its use.
