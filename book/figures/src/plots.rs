@@ -85,7 +85,6 @@ pub(crate) struct Lines {
 }
 
 pub(crate) fn sizes(record: &Record, Lines { lines, .. }: &Lines) -> anyhow::Result<String> {
-    let title = "TFLOP/s over size, square products";
     let recorded = Recorded::new(record);
     let lines: Vec<_> = lines
         .iter()
@@ -98,13 +97,12 @@ pub(crate) fn sizes(record: &Record, Lines { lines, .. }: &Lines) -> anyhow::Res
         })
         .filter(|(_, _, points)| points.len() > 1)
         .collect();
-    let all = || lines.iter().flat_map(|(_, _, points)| points);
-    let low = all().map(|(size, _)| *size).min().context("no kernel was timed at two sizes")?;
-    let high = all().map(|(size, _)| *size).max().unwrap_or(low);
-    let most = all().map(|(_, tflops)| *tflops).fold(0.0, f64::max);
-    let least = all().map(|(_, tflops)| *tflops).fold(f64::INFINITY, f64::min);
+    let all: Vec<(usize, f64)> = lines.iter().flat_map(|(_, _, points)| points).copied().collect();
+    let low = all.iter().map(|(size, _)| *size).min().context("no kernel was timed at two sizes")?;
+    let high = all.iter().map(|(size, _)| *size).max().unwrap_or(low);
+    let [least, most] = extent(&all, |(_, tflops)| *tflops);
     let mut drawing = Drawing::titled(
-        title,
+        "TFLOP/s over size, square products",
         "One line per step over the size of the matrices, both axes logarithmic. Small products leave most of the GPU \
          idle; the lines level off where it is full.",
     );
@@ -156,7 +154,6 @@ fn intensity(counters: &Counters, shape: Shape) -> f64 {
 
 pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
     let shape = Shape::square(SIZE);
-    let title = format!("Roofline at {SIZE}, by what the kernels ask for");
     let recorded = Recorded::new(record);
     let roof = recorded.roofline()?;
     let mut points = Vec::new();
@@ -167,7 +164,7 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
         }
     }
     let mut drawing = Drawing::titled(
-        &title,
+        format!("Roofline at {SIZE}, by what the kernels ask for"),
         "Both axes logarithmic: throughput over floating-point operations per byte of sectors asked for. The flat line \
          is the multiply-add ceiling, the slanted one the device's copy. Points above the slanted line are served by \
          caches.",
@@ -199,22 +196,16 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
         let at = (x.at(*intensity), y.at(*tflops));
         drawing.circle("a", at, 4.5);
         // Labels go on the side away from the slope.
-        if *tflops > copy(*intensity) {
-            drawing.text("", Anchor::End, (at.0 - 9.0, at.1 + 5.0), label)
-        } else {
-            drawing.text("", Anchor::Start, (at.0 + 9.0, at.1 + 5.0), label)
-        }
+        let (anchor, x) =
+            if *tflops > copy(*intensity) { (Anchor::End, at.0 - 9.0) } else { (Anchor::Start, at.0 + 9.0) };
+        drawing.text("", anchor, (x, at.1 + 5.0), label);
     }
     for (_, intensity, tflops) in &near {
         drawing.circle("a", (x.at(*intensity), y.at(*tflops)), 2.0);
     }
     let mut at = bottom + 60.0;
     if near.len() > 1 {
-        let edge = |pick: fn(&KernelPoint) -> f64, fold: fn(f64, f64) -> f64| {
-            near.iter().map(pick).reduce(fold).unwrap_or_default()
-        };
-        let (left, right) = (edge(|p| p.1, f64::min), edge(|p| p.1, f64::max));
-        let (low, high) = (edge(|p| p.2, f64::min), edge(|p| p.2, f64::max));
+        let ([left, right], [low, high]) = (extent(&near, |p| p.1), extent(&near, |p| p.2));
         let (x0, y0) = (x.at(left) - 8.0, y.at(high) - 8.0);
         let frame = Rect::new(x0, y0, x.at(right) + 8.0 - x0, y.at(low) + 8.0 - y0);
         drawing.rect("rule", frame);
@@ -234,6 +225,12 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
 /// A label, FLOP per byte, TFLOP/s.
 type KernelPoint = (&'static str, f64, f64);
 
+/// Returns the least and the largest of a quantity, which is positive.
+fn extent<T>(points: &[T], quantity: impl Fn(&T) -> f64) -> [f64; 2] {
+    let values = || points.iter().map(&quantity);
+    [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
+}
+
 /// Fraction of the ceiling from which points are too close together for one scale.
 const CLOSE: f64 = 0.35;
 
@@ -241,11 +238,7 @@ const CLOSE: f64 = 0.35;
 fn draw_closeup(drawing: &mut Drawing, points: &[KernelPoint], ceiling: f64, from: f64) -> f64 {
     let (top, bottom) = (from + 30.0, from + 200.0);
     drawing.text("strong", Anchor::Start, (0.0, from), "The frame, enlarged");
-    let edges = |pick: fn(&KernelPoint) -> f64| {
-        let values = || points.iter().map(pick);
-        (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max))
-    };
-    let ((left, right), (low, _)) = (edges(|p| p.1), edges(|p| p.2));
+    let ([left, right], [low, _]) = (extent(points, |p| p.1), extent(points, |p| p.2));
     let x = Axis {
         low: (left / 5.0).floor() * 5.0,
         high: (right / 5.0).floor() * 5.0 + 5.0,
