@@ -34,7 +34,6 @@ const COLUMNS: [Column; 4] = [
 pub(crate) fn draw() -> anyhow::Result<String> {
     /// Multiply-adds of 32 lanes by which the counts are divided.
     const PER: f64 = 64.0;
-    let title = format!("Asked of memory for {PER} warp-wide multiply-adds");
     let mut rows = Vec::new();
     for (kernel, label) in KERNELS {
         let counters = machine::counters(kernel, SHAPE)?;
@@ -49,7 +48,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         })
         .collect();
     let mut drawing = Drawing::titled(
-        &title,
+        format!("Asked of memory for {PER} warp-wide multiply-adds"),
         format!(
             "A table with bars: for each step the requests to global memory, their sectors, the wavefronts of shared \
              memory, and how many of those a better layout would save. {}.",

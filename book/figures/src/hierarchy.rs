@@ -33,9 +33,8 @@ fn parts() -> anyhow::Result<Parts> {
 pub(crate) fn draw() -> anyhow::Result<String> {
     let Parts { grid, tile, threads, owned } = parts()?;
     let n_warps = threads / LANES;
-    let title = format!("One launch: v03 on {SIZE} × {SIZE}");
     let mut drawing = Drawing::titled(
-        &title,
+        format!("One launch: v03 on {SIZE} × {SIZE}"),
         format!(
             "From left to right, each a part of the one before: a grid of {} by {} blocks; one block of {n_warps} warps, \
              {threads} threads; one warp of {LANES} lanes.",

@@ -57,11 +57,7 @@ pub(crate) struct Reached<'t> {
 
 impl Reached<'_> {
     pub(crate) fn addresses(&self) -> Addresses {
-        let mut addresses = [None; 32];
-        for (lane, offset) in &self.offsets {
-            addresses[*lane] = Some(*offset);
-        }
-        addresses
+        std::array::from_fn(|lane| self.offsets.iter().find(|(other, _)| *other == lane).map(|(_, offset)| *offset))
     }
 }
 
@@ -97,19 +93,12 @@ impl Trace {
     }
 
     fn reached(&self, wanted: impl Fn(&Access, u64) -> bool, base: u64) -> Vec<Reached<'_>> {
-        let mut found = Vec::new();
-        for step in &self.steps {
-            let Some(access) = &step.access else { continue };
-            let Some(first) = access.addresses.iter().flatten().next() else { continue };
-            if wanted(access, *first) {
-                let offset = |(lane, address): (usize, &Option<u64>)| Some((lane, (*address)? - base));
-                found.push(Reached {
-                    access,
-                    offsets: access.addresses.iter().enumerate().filter_map(offset).collect(),
-                });
-            }
-        }
-        found
+        let offset = |(lane, address): (usize, &Option<u64>)| Some((lane, (*address)? - base));
+        let accesses = self.steps.iter().filter_map(|step| step.access.as_ref());
+        accesses
+            .filter(|access| access.addresses.iter().flatten().next().is_some_and(|first| wanted(access, *first)))
+            .map(|access| Reached { access, offsets: access.addresses.iter().enumerate().filter_map(offset).collect() })
+            .collect()
     }
 
     pub(crate) fn text(&self, step: usize) -> &str {
@@ -133,10 +122,8 @@ pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
 
 /// Returns the rows and columns of C that one block owns.
 pub(crate) fn tile(kernel: &str) -> anyhow::Result<[u32; 2]> {
-    for edge in [16, 32] {
-        if kernel.ends_with(&format!("tile{edge}")) {
-            return Ok([edge; 2]);
-        }
+    if let Some(edge) = [16, 32].into_iter().find(|edge| kernel.ends_with(&format!("tile{edge}"))) {
+        return Ok([edge; 2]);
     }
     if let Ok(edge) = constant(kernel, "BLOCK").or_else(|_| constant(kernel, "TILE")) {
         return Ok([edge; 2]);

@@ -26,11 +26,10 @@ fn time(us: f64) -> String {
 /// Draws both pictures: predicted over measured, and the error over measured.
 pub(crate) fn draw() -> String {
     let points = points();
-    let title = "Predicted and measured time of launches";
     let n = |set| points.iter().filter(|point| point.set == set).count();
     let close = points.iter().filter(|point| point.error().abs() <= CLOSE).count();
     let mut drawing = Drawing::titled(
-        title,
+        "Predicted and measured time of launches",
         format!(
             "Two plots with a mark for each launch, {} of the ladder and {} of kernels that played no part in building \
              the model. Above, predicted over measured time, both logarithmic, with a band of {:.0} percent around what \
@@ -50,15 +49,10 @@ pub(crate) fn draw() -> String {
     let y = Axis { from: 350.0, to: 34.0, ..x };
     // The band, clipped at the frame.
     let (less, more) = (1.0 - CLOSE, 1.0 + CLOSE);
-    let corners = [
-        (left, left),
-        (left, left * more),
-        (right / more, right),
-        (right, right),
-        (right, right * less),
-        (left / less, left),
-    ];
-    let path: Vec<String> = corners.iter().map(|(a, b)| format!("{:.1} {:.1}", x.at(*a), y.at(*b))).collect();
+    let above = [(left, left), (left, left * more), (right / more, right)];
+    let below = [(right, right), (right, right * less), (left / less, left)];
+    let corners = above.into_iter().chain(below);
+    let path: Vec<String> = corners.map(|(a, b)| format!("{:.1} {:.1}", x.at(a), y.at(b))).collect();
     drawing.path("faint", &format!("M{}z", path.join("L")));
     for decade in decades() {
         drawing.line("line", (x.at(decade), y.to), (x.at(decade), y.from));
@@ -110,11 +104,10 @@ pub(crate) fn draw() -> String {
 }
 
 fn marks(drawing: &mut Drawing, points: &[Point], at: impl Fn(&Point) -> (f64, f64)) {
-    for point in points.iter().filter(|point| point.set == Set::Ladder) {
-        drawing.circle("a", at(point), 2.4);
-    }
-    for point in points.iter().filter(|point| point.set == Set::HeldOut) {
-        drawing.circle("line-b", at(point), 3.5);
+    for (set, class, radius) in [(Set::Ladder, "a", 2.4), (Set::HeldOut, "line-b", 3.5)] {
+        for point in points.iter().filter(|point| point.set == set) {
+            drawing.circle(class, at(point), radius);
+        }
     }
 }
 

@@ -214,10 +214,9 @@ pub(crate) fn forced(order: &[usize]) -> anyhow::Result<Vec<f32>> {
 /// Draws the order with both barriers, and one without the second, for pages without JavaScript and for print.
 pub(crate) fn draw() -> anyhow::Result<String> {
     const LABELS: f64 = 62.0;
-    let title = "Two warps at the tile of B, in order";
     let hurry = |second| Race { first: true, second, leader: 1, lead: ACCESSES };
     let mut drawing = Drawing::titled(
-        title,
+        "Two warps at the tile of B, in order",
         "Two time lines. S: the warp stores its four rows of the tile; a digit: it takes this row of it. With both \
          barriers, no warp stores before the other has taken all eight rows. Without the second, warp 1 stores rows of \
          the next round while warp 0 has not yet taken those of this one: the marked loads find wrong rows.",

@@ -59,7 +59,6 @@ pub(crate) fn run(kernel: &str, first: u32) -> anyhow::Result<Vec<Multiply>> {
 }
 
 pub(crate) fn draw(runs: [Run; 2]) -> anyhow::Result<String> {
-    let title = "Eight multiply-adds and the two banks of registers";
     let mut panels = Vec::new();
     for (kernel, name, first) in runs {
         panels.push((name, run(kernel, first)?));
@@ -72,7 +71,7 @@ pub(crate) fn draw(runs: [Run; 2]) -> anyhow::Result<String> {
         })
         .collect();
     let mut drawing = Drawing::titled(
-        title,
+        "Eight multiply-adds and the two banks of registers",
         format!(
             "For each multiply-add its three register operands, with the bank that each lies in, and how many registers \
              it reads from either bank. An operand that was kept is not read: {}.",

@@ -192,15 +192,15 @@ pub(crate) fn order() -> anyhow::Result<String> {
         let n = &mut done[*who][usize::from(*word == "release")];
         let (step, middle) = (*n, at as f64 + 0.5);
         *n += 1;
-        match *word {
-            "release" => held[step][1] = at + 1,
-            "copy" => held[step][0] = at,
-            _ => {}
+        if *word == "release" {
+            held[step][1] = at + 1;
+            bars[*who].push(Bar::new("grey", middle - 0.15, middle + 0.15));
+        } else {
+            if *word == "copy" {
+                held[step][0] = at;
+            }
+            bars[*who].push(Bar::of(WHO[*who].2, [at, at + 1], step));
         }
-        bars[*who].push(match *word {
-            "release" => Bar::new("grey", middle - 0.15, middle + 0.15),
-            _ => Bar::of(WHO[*who].2, [at, at + 1], step),
-        });
     }
     let lanes = Lanes { left: LINES, last: events.len() as f64, row: 22.0 };
     let mut y = 26.0;
@@ -436,12 +436,10 @@ pub(crate) fn shares() -> anyhow::Result<String> {
                 // The next block has the end of a tile that is given.
                 let end = || blocks.get(block + 1)?.iter().find(|other| other.steps + steps == STEPS)?.tile;
                 let of = tile.or_else(end).with_context(|| format!("nobody stores what block {block} gives"))?;
-                let class = if tile.is_none() {
-                    "d2"
-                } else if *steps == STEPS {
-                    "a2"
-                } else {
-                    "b2"
+                let class = match tile {
+                    None => "d2",
+                    Some(_) if *steps == STEPS => "a2",
+                    Some(_) => "b2",
                 };
                 bars.push(Bar::of(class, [at, at + steps], of));
                 at += steps;

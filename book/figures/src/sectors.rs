@@ -95,9 +95,8 @@ pub(crate) fn strides() -> String {
     const WORDS: u64 = 256;
     const HEIGHT: f64 = 22.0;
     let word = WIDTH / WORDS as f64;
-    let title = "32 lanes, 4 bytes each, at four strides";
     let mut drawing = Drawing::titled(
-        title,
+        "32 lanes, 4 bytes each, at four strides",
         "Four strips of memory, 1024 bytes long. The 32 lanes of a warp load 4 bytes each, one, two, four and eight \
          words apart; the sectors that move grow from 4 to 32, and the part of them that is used falls from all to an \
          eighth.",
@@ -133,10 +132,9 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
         [("sgemm_v03_from_shared", "v03: 4 bytes per lane"), ("sgemm_v04_float4", "v04: 16 bytes per lane")];
     /// Rows and columns shown of B, and units per element.
     const B: (usize, usize, f64) = (8, 128, 2.2);
-    let title = "One load of A, one of B: a float, and a float4";
     let shape = Shape { m: 128, n: 128, k: SIZE };
     let mut drawing = Drawing::titled(
-        title,
+        "One load of A, one of B: a float, and a float4",
         "For v03 and for v04 the corner of A and of B that a block reads first. Marked are the elements that one warp \
          loads with one instruction. A request of v04 moves four times as many sectors, so it takes a quarter of the \
          requests to bring in the same tiles.",
@@ -189,9 +187,8 @@ pub(crate) fn wide_loads() -> anyhow::Result<String> {
 pub(crate) fn transposes() -> anyhow::Result<String> {
     const KERNELS: [(&str, &str); 3] =
         [("transpose_coalesced_reads", "reads"), ("transpose_coalesced_writes", "writes"), ("transpose_tile", "tile")];
-    let title = "A transpose: one load of in, one store of out";
     let mut drawing = Drawing::titled(
-        title,
+        "A transpose: one load of in, one store of out",
         "Three columns, one per kernel: coalesced_reads, coalesced_writes and tile. Above, what one warp loads of in; \
          below, what it stores to out. The first two run down a column on one of the sides; by way of a tile both \
          sides run along rows.",

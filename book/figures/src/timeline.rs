@@ -3,6 +3,7 @@
 //! The order is that of the executed PTX. It contains no times; it shows how much work lies between a load from
 //! global memory and the first use of its result.
 
+use anyhow::Context as _;
 use catalog::Shape;
 
 use crate::lanes::{Bar, Lanes};
@@ -72,10 +73,8 @@ fn rounds(kernel: &'static str) -> anyhow::Result<Rounds> {
     anyhow::ensure!(starts.len() >= TILES, "{kernel}: {} groups of loads", starts.len());
     let (from, to) = (starts[2], starts[4]);
     let sequence = all[from..to].to_vec();
-    let used = sequence
-        .iter()
-        .position(|purpose| *purpose == Purpose::SharedStore)
-        .ok_or_else(|| anyhow::anyhow!("{kernel} stores nothing to shared memory"))?;
+    let used = sequence.iter().position(|purpose| *purpose == Purpose::SharedStore);
+    let used = used.with_context(|| format!("{kernel} stores nothing to shared memory"))?;
     Ok(Rounds { sequence, used })
 }
 
@@ -87,10 +86,9 @@ impl Rounds {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let title = "Two rounds of one warp, in program order";
     let rounds: Vec<Rounds> = KERNELS.into_iter().map(|(kernel, _)| rounds(kernel)).collect::<anyhow::Result<_>>()?;
     let mut drawing = Drawing::titled(
-        title,
+        "Two rounds of one warp, in program order",
         format!(
             "Rows for loads from global memory, stores to shared memory, loads from it, and multiply-adds; barriers are \
              lines across. In v06 a tile is stored right after it is loaded, with {} multiply-adds in between; in v07 {} \

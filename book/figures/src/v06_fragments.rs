@@ -37,7 +37,6 @@ fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let title = "One k of one thread: loads, then multiply-adds";
     let mut panels = Vec::new();
     for (kernel, name) in KERNELS {
         panels.push((name, loads(kernel, "a_tile")?, loads(kernel, "b_tile")?));
@@ -47,7 +46,7 @@ pub(crate) fn draw() -> anyhow::Result<String> {
         .map(|(name, a, b)| format!("{name} takes {} loads for a_frag and {} for b_frag", a.len(), b.len()))
         .collect();
     let mut drawing = Drawing::titled(
-        title,
+        "One k of one thread: loads, then multiply-adds",
         format!(
             "Two squares of eight by eight multiply-adds, each with a column of A on its left and a row of B above. A box \
              around operands is one load: {}.",

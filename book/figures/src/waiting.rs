@@ -54,16 +54,13 @@ fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let title = "Forty clocks of one scheduler";
-    let cases = CASES
-        .iter()
-        .map(|(kernel, warps, name)| Ok((*name, issued(kernel, *warps)?)))
-        .collect::<anyhow::Result<Vec<_>>>()?;
+    let case = |(kernel, warps, name)| Ok((name, issued(kernel, warps)?));
+    let cases = CASES.into_iter().map(case).collect::<anyhow::Result<Vec<_>>>()?;
     let used = |rows: &[Vec<u64>]| rows.iter().map(Vec::len).sum::<usize>();
     let totals: Vec<String> =
         cases.iter().map(|(name, rows)| format!("{name}: {} of {CLOCKS} clocks used", used(rows))).collect();
     let mut drawing = Drawing::titled(
-        title,
+        "Forty clocks of one scheduler",
         format!("A row for each warp, a box for each instruction that it issues. {}.", totals.join("; ")),
     );
     let lanes = Lanes { left: 0.0, last: CLOCKS as f64, row: 16.0 };

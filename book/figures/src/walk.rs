@@ -35,9 +35,8 @@ pub(crate) fn draw() -> anyhow::Result<String> {
     let edge = edge as usize;
     let n = SIZE / edge;
     let walk: Vec<Vec<(usize, usize)>> = (0..3).map(|buffer| tiles(buffer, 0, edge)).collect::<anyhow::Result<_>>()?;
-    let title = format!("One block of v02 walks along K, {edge} at a time");
     let mut drawing = Drawing::titled(
-        &title,
+        format!("One block of v02 walks along K, {edge} at a time"),
         format!(
             "Three matrices of {SIZE} by {SIZE}, cut into tiles of {edge}: B above, A to the left, C in the corner. The \
              block at row {}, column {} of C reads the tiles of A in its row from left to right and the tiles of B in its \

@@ -35,7 +35,6 @@ pub(crate) fn parts(record: &Record) -> String {
         ("sgemm_v01_col_per_lane", "v01 col"),
         ("sgemm_v07_double_buffer", "v07"),
     ];
-    let title = "A whole product: the kernel, and the rest";
     let recorded = Recorded::new(record);
     let products = |size: usize| -> Vec<Product> {
         let product = |(kernel, label): (&str, &'static str)| {
@@ -56,7 +55,7 @@ pub(crate) fn parts(record: &Record) -> String {
         .map(|(size, p)| format!("{} at {size} {} of {}", p.label, ms(p.kernel_ms), ms(p.whole_ms)))
         .collect();
     let mut drawing = Drawing::titled(
-        title,
+        "A whole product: the kernel, and the rest",
         format!(
             "Bars, one scale for each size: the whole of a product with allocation and copies, and in it the kernel. \
              Milliseconds of the kernel, of the whole: {}.",
@@ -103,23 +102,18 @@ pub(crate) fn parts(record: &Record) -> String {
 /// Draws v07's speed as a fraction of cuBLAS's on every recorded shape, by its number of blocks.
 pub(crate) fn of_cublas(record: &Record) -> String {
     const KERNEL: &str = "sgemm_v07_double_buffer";
-    let title = "v07 as a part of cuBLAS, by shape";
     let recorded = Recorded::new(record);
-    let mut rows: Vec<(u64, Shape, f64)> = Vec::new();
-    for shape in recorded.shapes(KERNEL) {
-        let timed = recorded.product(KERNEL, shape);
-        let part = timed.and_then(|timed| timed.part);
-        if let (Some(part), Some(blocks)) = (part, recorded.blocks(KERNEL, shape)) {
-            rows.push((blocks, shape, part));
-        }
-    }
+    let row = |shape: Shape| Some((recorded.blocks(KERNEL, shape)?, shape, recorded.product(KERNEL, shape)?.part?));
+    let mut rows: Vec<(u64, Shape, f64)> = recorded.shapes(KERNEL).into_iter().filter_map(row).collect();
     rows.sort_by_key(|(blocks, shape, _)| (*blocks, shape.m * shape.n * shape.k, *shape));
     let summary: Vec<String> = rows
         .iter()
         .map(|(blocks, shape, part)| format!("{} with {blocks} blocks {}", shape.short(), percent(*part)))
         .collect();
-    let mut drawing =
-        Drawing::titled(title, format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")));
+    let mut drawing = Drawing::titled(
+        "v07 as a part of cuBLAS, by shape",
+        format!("Bars, sorted by how many blocks v07 has: {}.", summary.join("; ")),
+    );
     drawing.note(38.0, "M×N×K");
     drawing.text("dim", Anchor::End, (WIDTH - 120.0, 38.0), "blocks of v07");
     drawing.text("dim", Anchor::End, (WIDTH, 38.0), "of cuBLAS");
