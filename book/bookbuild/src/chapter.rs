@@ -4,10 +4,10 @@
 mod tests;
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use anyhow::{Context as _, Error, Result};
-use regex::Regex;
+
+use crate::Pattern;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineKind {
@@ -89,7 +89,7 @@ pub(crate) struct Directive<'a> {
 
 /// Returns the directives of a line; one that follows a backslash is plain text.
 pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>> {
-    static OPEN: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{\{#\s*").expect("a fixed pattern"));
+    static OPEN: Pattern = pattern!(r"\{\{#\s*");
     let mut out = Vec::new();
     let mut from = 0;
     while let Some(open) = OPEN.find_at(line, from) {
@@ -141,8 +141,7 @@ pub(crate) struct Items {
 impl Items {
     /// Returns the line, with a backslash before the full stop of a number that is not a list item.
     pub(crate) fn line(&mut self, line: &str) -> String {
-        static NUMBER: LazyLock<Regex> =
-            LazyLock::new(|| Regex::new(r"^([ >]*)(\d+)([.)])(\s.*)?$").expect("a fixed pattern"));
+        static NUMBER: Pattern = pattern!(r"^([ >]*)(\d+)([.)])(\s.*)?$");
         let Some(found) = NUMBER.captures(line) else {
             if line.starts_with('#') {
                 self.last = 0;
@@ -162,19 +161,14 @@ impl Items {
 
 /// Returns the ranges of a line of prose that are not words: code, comments, directives, links and tags, in order.
 pub(crate) fn marked(line: &str) -> Vec<Range<usize>> {
-    static MARKED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r"``[^`].*?``|`[^`]*`|<!--.*?-->|\\?\{\{#.*?\}\}|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\](?:\([^)]*\))?|<[a-zA-Z/][^>]*>|https?://\S+",
-        )
-        .expect("a fixed pattern")
-    });
+    static MARKED: Pattern = pattern!(
+        r"``[^`].*?``|`[^`]*`|<!--.*?-->|\\?\{\{#.*?\}\}|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\](?:\([^)]*\))?|<[a-zA-Z/][^>]*>|https?://\S+"
+    );
     MARKED.find_iter(line).map(|found| found.range()).collect()
 }
 
 /// Replaces code, comments, tags and directives of a line of prose with blanks.
 pub(crate) fn plain(line: &str) -> String {
-    static NOT_WORDS: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"``[^`].*?``|`[^`]*`|<!--.*?-->|\{\{#.*?\}\}|\]\([^)]*\)|<[^>]*>").expect("a fixed pattern")
-    });
+    static NOT_WORDS: Pattern = pattern!(r"``[^`].*?``|`[^`]*`|<!--.*?-->|\{\{#.*?\}\}|\]\([^)]*\)|<[^>]*>");
     NOT_WORDS.replace_all(line, " ").into_owned()
 }

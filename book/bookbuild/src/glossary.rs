@@ -9,10 +9,10 @@
 //! the CPU. The title of a link is the term's explanation.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::Pattern;
 use crate::chapter::{self, ChapterLine, LineKind};
 
 pub(crate) const PAGE: &str = "glossary.md";
@@ -59,9 +59,7 @@ impl Glossary {
 
 /// Returns an explanation as plain text, without the sentence that points to a chapter.
 fn title(text: &str) -> String {
-    static MARKUP: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\s*See (also )?\[.*$|\{\{.*$|\[([^\]]*)\]\([^)]*\)|[*`]").expect("a fixed pattern")
-    });
+    static MARKUP: Pattern = pattern!(r"\s*See (also )?\[.*$|\{\{.*$|\[([^\]]*)\]\([^)]*\)|[*`]");
     MARKUP.replace_all(text, "$2").replace('"', "'")
 }
 

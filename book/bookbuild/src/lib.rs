@@ -9,6 +9,15 @@
 
 #![forbid(unsafe_code)]
 
+/// A regular expression that is part of the program, compiled when it is first used.
+type Pattern = std::sync::LazyLock<regex::Regex>;
+
+macro_rules! pattern {
+    ($text:expr) => {
+        std::sync::LazyLock::new(|| regex::Regex::new($text).expect("a fixed pattern"))
+    };
+}
+
 mod blocks;
 mod chapter;
 mod check;

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, bail};
 use regex::Regex;
 use serde::Deserialize;
 
-use crate::RepoPaths;
+use crate::{Pattern, RepoPaths};
 
 /// First line of every generated file.
 pub(crate) const HEAD: &str = "# Made by `cargo xtask book --refresh`.";
@@ -142,8 +142,7 @@ fn stable_line(line: &str) -> String {
 
 /// Removes escape sequences, and keeps the last state of lines that were redrawn.
 pub(crate) fn plain(text: &str) -> String {
-    static ESCAPE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07").expect("a fixed pattern"));
+    static ESCAPE: Pattern = pattern!(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07");
     let text = ESCAPE.replace_all(text, "").replace("\r\n", "\n");
     let line = |line: &str| line.rsplit('\r').next().unwrap_or_default().trim_end().to_owned();
     text.lines().map(line).collect::<Vec<_>>().join("\n")

@@ -5,13 +5,10 @@
 //! Counts are measured numbers too if they are registers of a kernel, or have a fraction: `1.45 instructions`. A
 //! fraction behind `=` is allowed: the reader can compute it from the terms before it.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
 use serde::Deserialize;
 
 use crate::chapter::{self, ChapterSource, LineKind};
-use crate::{Problem, RepoPaths};
+use crate::{Pattern, Problem, RepoPaths};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -77,7 +74,7 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[ChapterSource]) -> Vec<Problem
 /// Returns the lines with the head of a message, such as `error[E-RACE]`. The source of a chapter does not contain
 /// the text of `{{#output}}`.
 fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
-    static HEAD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:error|warning)\[[EW]-").expect("a fixed pattern"));
+    static HEAD: Pattern = pattern!(r"(?:error|warning)\[[EW]-");
     let is_typed = |line: &chapter::ChapterLine<'_>| line.kind != LineKind::Comment && HEAD.is_match(line.text);
     chapter::lines(text).into_iter().filter(is_typed).map(|line| line.number)
 }
@@ -85,16 +82,12 @@ fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
 /// Returns numbers with a unit of measurement, and their lines.
 fn bare(text: &str) -> Vec<(usize, String)> {
     const BLANK: &str = r"[ \u{a0}\u{202f}-]?";
-    static MEASURED: LazyLock<Regex> = LazyLock::new(|| {
-        let number = r"(?:\d{1,3}(?: \d{3})+|\d[\d.,]*)(?:[eE]-?\d+)?";
-        let unit =
-            r"[TGMk]?FLOPS?(?:/s)?|[TGMk]i?B/s|[mµnu]?s|seconds?|milliseconds?|[GMk]Hz|%|percent|per cent|registers";
-        Regex::new(&format!(r"({number}){BLANK}({unit})(?:\b|$|[^\w])")).expect("a fixed pattern")
-    });
-    static FRACTION: LazyLock<Regex> = LazyLock::new(|| {
-        let unit = "(?:instruction|sector|wavefront|request|barrier|clock|load|store)s?";
-        Regex::new(&format!(r"(\d+\.\d+){BLANK}({unit})\b")).expect("a fixed pattern")
-    });
+    const NUMBER: &str = r"(?:\d{1,3}(?: \d{3})+|\d[\d.,]*)(?:[eE]-?\d+)?";
+    const UNIT: &str =
+        r"[TGMk]?FLOPS?(?:/s)?|[TGMk]i?B/s|[mµnu]?s|seconds?|milliseconds?|[GMk]Hz|%|percent|per cent|registers";
+    const COUNTED: &str = "(?:instruction|sector|wavefront|request|barrier|clock|load|store)s?";
+    static MEASURED: Pattern = pattern!(&format!(r"({NUMBER}){BLANK}({UNIT})(?:\b|$|[^\w])"));
+    static FRACTION: Pattern = pattern!(&format!(r"(\d+\.\d+){BLANK}({COUNTED})\b"));
     let mut found = Vec::new();
     for line in chapter::lines(text) {
         if line.kind != LineKind::Prose {

@@ -3,16 +3,14 @@
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use anyhow::{Result, anyhow};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
-use regex::Regex;
 
-use crate::Problem;
 use crate::repo_paths::files_under;
+use crate::{Pattern, Problem};
 
 /// All chapters on one page; it repeats the other pages.
 const PRINT: &str = "print.html";
@@ -88,8 +86,7 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
 
 /// Returns true for `https:`, `mailto:`, `//host`, …
 fn is_outside(target: &str) -> bool {
-    static SCHEME: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:|//)").expect("a fixed pattern"));
+    static SCHEME: Pattern = pattern!(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:|//)");
     SCHEME.is_match(target)
 }
 
@@ -148,9 +145,8 @@ fn decoded(text: &str) -> String {
 
 /// Returns the addresses in `url(…)` and `@import` of a style sheet.
 fn urls(css: &str) -> BTreeSet<String> {
-    static URL: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r#"(?:url\(\s*|@import\s+)["']?([^"')\s;]+)"#).expect("a fixed pattern"));
-    static COMMENT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?s)/\*.*?\*/").expect("a fixed pattern"));
+    static URL: Pattern = pattern!(r#"(?:url\(\s*|@import\s+)["']?([^"')\s;]+)"#);
+    static COMMENT: Pattern = pattern!(r"(?s)/\*.*?\*/");
     let css = COMMENT.replace_all(css, "");
     let found = URL.captures_iter(&css).filter_map(|found| found.get(1));
     found.map(|url| url.as_str().to_owned()).filter(|url| !url.starts_with('#') && url != "url(").collect()

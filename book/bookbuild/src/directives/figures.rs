@@ -1,19 +1,14 @@
 //! `{{#figure name "text alternative"}}`: inlines a generated picture into the page.
 
-use std::sync::LazyLock;
-
 use anyhow::{Context as _, Result, anyhow};
 use catalog::text::escaped;
-use regex::Regex;
 
-use crate::RepoPaths;
+use crate::{Pattern, RepoPaths};
 
 /// Returns the picture inline, so that it takes the page's colours, and without its style, which all pages load. The
 /// text alternative is also its caption: every reader should have what a picture shows.
 pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<String> {
-    static UNUSED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<style>.*?</style>").expect("a fixed pattern")
-    });
+    static UNUSED: Pattern = pattern!(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<style>.*?</style>");
     let path = repo.generated().join(name).with_extension("svg");
     let text = repo.read(&path).map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
     let shown = repo.display_path(&path);
@@ -36,8 +31,6 @@ pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<
 
 /// Returns the drawn width; scaled below it, the text becomes too small.
 fn width(svg: &str) -> Option<f64> {
-    static VIEW: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"^\s*<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)"#).expect("a fixed pattern")
-    });
+    static VIEW: Pattern = pattern!(r#"^\s*<svg[^>]*\sviewBox="[-\d.]+[ ,]+[-\d.]+[ ,]+([\d.]+)"#);
     VIEW.captures(svg)?.get(1)?.as_str().parse().ok()
 }

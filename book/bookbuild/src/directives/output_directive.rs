@@ -1,14 +1,11 @@
 //! `{{#output}}`: the committed output of a command as a block, and `{{#n output NAME KERNEL COLUMN}}`: a cell of a
 //! table in it.
 
-use std::sync::LazyLock;
-
 use anyhow::{Context as _, Result, anyhow, bail};
-use regex::Regex;
 
-use crate::RepoPaths;
 use crate::output_command::HEAD;
 use crate::quote::{Sources, quoted};
+use crate::{Pattern, RepoPaths};
 
 /// Expands `{{#output NAME}}`: a block with an output, or with a difference. Titles after the name select paragraphs.
 pub(crate) fn block(repo: &RepoPaths, name: &str, titles: &[&str]) -> Result<String> {
@@ -89,6 +86,6 @@ fn cell<'a>(text: &'a str, row: &str, column: &str) -> Option<&'a str> {
 
 /// Splits a line at two or more blanks; returns each text with its first column.
 fn cells(line: &str) -> Vec<(usize, &str)> {
-    static CELL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\S+(?: \S+)*").expect("a fixed pattern"));
+    static CELL: Pattern = pattern!(r"\S+(?: \S+)*");
     CELL.find_iter(line).map(|cell| (line[..cell.start()].chars().count(), cell.as_str())).collect()
 }

@@ -1,12 +1,11 @@
 //! `{{#step}}`: the head of a step's chapter, with its place on the ladder and its prerequisites.
 
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use catalog::{PROGRAMS, STEPS};
-use regex::Regex;
 
+use crate::Pattern;
 use crate::chapter::ChapterLine;
 use crate::kernel_args::find_step;
 use catalog::text::escaped;
@@ -50,8 +49,7 @@ const GPU: [[&str; 3]; 3] = [
 
 /// Finds and parses the comment of a chapter; returns its line too.
 pub(crate) fn step_head(lines: &[ChapterLine<'_>]) -> Option<(usize, Result<StepHead>)> {
-    static COMMENT: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"^\s*<!--\s*step:\s*(.*?)\s*-->\s*$").expect("a fixed pattern"));
+    static COMMENT: Pattern = pattern!(r"^\s*<!--\s*step:\s*(.*?)\s*-->\s*$");
     lines.iter().find_map(|line| {
         let found = COMMENT.captures(line.text)?;
         Some((line.number, parse(found.get(1)?.as_str())))

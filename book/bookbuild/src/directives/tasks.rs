@@ -4,19 +4,18 @@
 //! questions in the same files (`questions`).
 
 use std::fmt::Write as _;
-use std::sync::LazyLock;
 
 use anyhow::{Result, anyhow, bail};
 use catalog::text::capital;
-use regex::{Captures, Regex};
+use regex::Captures;
 use tasks::progress::{self, Progress};
 use tasks::task::{Criterion, Task, TaskKind};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
-use crate::RepoPaths;
 use crate::chapter::Items;
 use crate::kernel_args::find_step;
 use crate::slides::Slide;
+use crate::{Pattern, RepoPaths};
 
 /// Loads the catalogue of a step, and records it as part of the book.
 pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue> {
@@ -209,13 +208,10 @@ pub(crate) fn text(text: &str) -> String {
 /// Formats a sentence of a catalogue, which is plain text, as Markdown: names from the code are set as code, and
 /// nothing else is taken for markup.
 pub(crate) fn prose(text: &str) -> String {
-    static NAME: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
-            r"cargo xtask [a-z]+(?: v\d\d(?:\.[a-z]+)?)?|\w+(?:\[[^\]]*\])+(?:\[[^\]]*\])*|\b\w+\([^()]*\)|\b\w*_\w+\b|\bfloat4\b|\bdouble2\b|\b[a-z]+\.[a-z]{1,3}\b",
-        )
-        .expect("a fixed pattern")
-    });
-    static TIMES: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(\d) x (\d)").expect("a fixed pattern"));
+    static NAME: Pattern = pattern!(
+        r"cargo xtask [a-z]+(?: v\d\d(?:\.[a-z]+)?)?|\w+(?:\[[^\]]*\])+(?:\[[^\]]*\])*|\b\w+\([^()]*\)|\b\w*_\w+\b|\bfloat4\b|\bdouble2\b|\b[a-z]+\.[a-z]{1,3}\b"
+    );
+    static TIMES: Pattern = pattern!(r"(\d) x (\d)");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = TIMES.replace_all(&text, "$1 × $2");
     // Applied twice, because the matches in 4 x 4 x 4 overlap.
@@ -233,6 +229,6 @@ pub(crate) fn prose(text: &str) -> String {
 
 /// Escapes everything that Markdown takes for markup.
 fn escaped(text: &str) -> String {
-    static MARK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[\\*_<\[\]`|]").expect("a fixed pattern"));
+    static MARK: Pattern = pattern!(r"[\\*_<\[\]`|]");
     MARK.replace_all(text, |mark: &Captures<'_>| format!("\\{}", &mark[0])).into_owned()
 }
