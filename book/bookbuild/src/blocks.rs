@@ -83,12 +83,8 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
 /// Renders a block. Every physical line begins with the indent, so that the block stays in its list or quote; no line
 /// is blank, so that Markdown takes all of it as HTML.
 fn block(indent: &str, name: &str, code: &[CodeLine<'_>], counts: &LineCounts) -> String {
-    let mut files: Vec<&str> = code.iter().filter_map(|line| Some(line.origin?.0)).collect();
-    files.dedup();
-    let file = match files.as_slice() {
-        [file] => Some(*file),
-        _ => None,
-    };
+    let mut files = code.iter().filter_map(|line| Some(line.origin?.0));
+    let file = files.next().filter(|first| files.all(|file| file == *first));
     let texts: Vec<&str> = code.iter().map(|line| line.text).collect();
     let launch = file.and_then(|file| counts.launch(file));
     let numbered = if file.is_some() { " numbered" } else { "" };

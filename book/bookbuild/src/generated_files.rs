@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 
 use crate::output_command::{Output, start};
@@ -172,11 +172,8 @@ impl Program {
             .output()
             .with_context(|| format!("running `{line}`"))?;
         let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
-        if out.status.success() {
-            Ok(())
-        } else {
-            bail!("`{}`, which makes {}, failed: {said}", self.command, self.makes)
-        }
+        ensure!(out.status.success(), "`{}`, which makes {}, failed: {said}", self.command, self.makes);
+        Ok(())
     }
 
     /// Runs the program in a temporary folder, and returns the files that it writes.

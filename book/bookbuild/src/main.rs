@@ -153,11 +153,8 @@ fn open(what: &str) -> Result<()> {
         _ => ("xdg-open", &[]),
     };
     let status = Command::new(program).args(args).arg(what).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        _ => {
-            eprintln!("no browser could be started with `{program}`; open it yourself: {what}");
-            Ok(())
-        }
+    if !status.is_ok_and(|status| status.success()) {
+        eprintln!("no browser could be started with `{program}`; open it yourself: {what}");
     }
+    Ok(())
 }

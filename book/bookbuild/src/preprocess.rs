@@ -399,8 +399,7 @@ impl<'a> Page<'a> {
             name == id || name.starts_with(&format!("{id}-"))
         };
         let page = self.pages.iter().find(is_its)?;
-        let up = self.path.components().count().saturating_sub(1);
-        Some(format!("{}{}", "../".repeat(up), page.with_extension("html").display()))
+        Some(format!("{}{}", self.up, page.with_extension("html").display()))
     }
 }
 

@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
+use catalog::files::files_ending_with;
 use catalog::programs::on_path;
 use serde::Deserialize;
 use tasks::solutions;
@@ -72,11 +73,7 @@ pub(crate) enum TranscriptRun {
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<Transcript>> {
     let folder = repo.book().join("transcripts");
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(&folder).into_iter().flatten() {
-        let path = entry?.path();
-        if path.extension().is_none_or(|extension| extension != "toml") {
-            continue;
-        }
+    for path in files_ending_with(&folder, ".toml").unwrap_or_default() {
         let text = std::fs::read_to_string(&path)?;
         let mut transcript: Transcript =
             toml::from_str(&text).with_context(|| format!("{} is not a transcript", repo.display_path(&path)))?;
@@ -236,11 +233,9 @@ impl Sandbox {
         let climbs = path.components().any(|part| part == Component::ParentDir);
         let real_folder = file.ancestors().skip(1).find_map(|folder| folder.canonicalize().ok());
         let own = self.folder.canonicalize()?;
-        if is_link || climbs || !real_folder.is_some_and(|folder| folder.starts_with(own)) {
-            bail!("{} is a file of the checkout, which no transcript changes", path.display())
-        } else {
-            Ok(file)
-        }
+        let is_own = !is_link && !climbs && real_folder.is_some_and(|folder| folder.starts_with(own));
+        ensure!(is_own, "{} is a file of the checkout, which no transcript changes", path.display());
+        Ok(file)
     }
 
     /// Replaces the folder's path with that of a reader.

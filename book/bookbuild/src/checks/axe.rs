@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, anyhow, ensure};
 use serde_json::Value;
 
 use crate::checks::devtools::Tab;
@@ -44,11 +44,8 @@ impl Axe {
             tab.value(&format!("{}; true", self.0))?;
         }
         // `preload` would fetch the style sheets again, which a page from `file://` may not.
-        let options = if only_colours {
-            "{preload: false, resultTypes: ['violations'], runOnly: ['color-contrast']}"
-        } else {
-            "{preload: false, resultTypes: ['violations']}"
-        };
+        let only = if only_colours { ", runOnly: ['color-contrast']" } else { "" };
+        let options = format!("{{preload: false, resultTypes: ['violations']{only}}}");
         let found = tab.value(&format!(
             "(async () => {{
                 const {{violations}} = await axe.run(document, {options});
@@ -72,11 +69,7 @@ fn verified(path: &Path) -> Option<String> {
 fn run(command: &mut Command) -> Result<()> {
     let name = command.get_program().to_string_lossy().into_owned();
     let out = command.stdin(Stdio::null()).output();
-    match out {
-        Err(error) => Err(anyhow!("`{name}` cannot be started: {error}")),
-        Ok(out) if !out.status.success() => {
-            Err(anyhow!("`{name}` failed: {}", String::from_utf8_lossy(&out.stderr).trim()))
-        }
-        Ok(_) => Ok(()),
-    }
+    let out = out.map_err(|error| anyhow!("`{name}` cannot be started: {error}"))?;
+    ensure!(out.status.success(), "`{name}` failed: {}", String::from_utf8_lossy(&out.stderr).trim());
+    Ok(())
 }

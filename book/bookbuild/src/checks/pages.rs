@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, ensure};
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::states::RawKind;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
@@ -39,18 +39,13 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
         };
         match file.extension().and_then(|e| e.to_str()) {
             Some("html") => drop(pages.insert(file.clone(), read(&text))),
-            Some("css") => {
-                let sheet = Page { loads: urls(&text), ..Page::default() };
-                pages.insert(file.clone(), sheet);
-            }
+            Some("css") => drop(pages.insert(file.clone(), Page { loads: urls(&text), ..Page::default() })),
             _ => {}
         }
     }
     for (path, page) in &pages {
         let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
-        let mut problem = |what: String| {
-            problems.push(Problem { file: name.clone(), line: 0, what });
-        };
+        let mut problem = |what: String| problems.push(Problem { file: name.clone(), line: 0, what });
         for target in &page.loads {
             if is_inline(target) {
                 continue;
@@ -98,29 +93,19 @@ fn is_inline(target: &str) -> bool {
 fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page>) -> Result<()> {
     let (target, fragment) = target.split_once('#').unwrap_or((target, ""));
     let target = decoded(target.split('?').next().unwrap_or(target));
+    // The root of a server is not the root of a copied folder.
+    ensure!(!target.starts_with('/'), "it begins at the root of a server; write it from this page");
     let mut path = match target.as_str() {
         "" => from.to_owned(),
-        target => match target.strip_prefix('/') {
-            // The root of a server is not the root of a copied folder.
-            Some(_) => return Err(anyhow!("it begins at the root of a server; write it from this page")),
-            None => crate::repo_paths::flat(&from.parent().unwrap_or(folder).join(target)),
-        },
+        target => crate::repo_paths::flat(&from.parent().unwrap_or(folder).join(target)),
     };
     if path.is_dir() {
         path.push("index.html");
     }
-    if !path.is_file() {
-        return Err(anyhow!("there is no such file in the book"));
-    }
-    if fragment.is_empty() {
-        return Ok(());
-    }
-    match pages.get(&path) {
-        Some(page) if !page.ids.contains(&decoded(fragment)) => {
-            Err(anyhow!("the page has no heading or element `{fragment}`"))
-        }
-        _ => Ok(()),
-    }
+    ensure!(path.is_file(), "there is no such file in the book");
+    let has_element = |page: &Page| fragment.is_empty() || page.ids.contains(&decoded(fragment));
+    ensure!(pages.get(&path).is_none_or(has_element), "the page has no heading or element `{fragment}`");
+    Ok(())
 }
 
 /// Decodes percent escapes such as `%20`.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, ensure};
 use catalog::Work;
 use similar::{Algorithm, ChangeTag, TextDiff};
 
@@ -76,15 +76,9 @@ pub(crate) fn diff(repo: &RepoPaths, old: &Side, new: &Side, anchor: &str) -> Re
             }
         }
     }
-    if out.is_empty() {
-        Err(anyhow!(
-            "`{anchor}` is the same in {} and {}: there is nothing to show",
-            repo.display_path(&old.path),
-            repo.display_path(&new.path)
-        ))
-    } else {
-        Ok((out.trim_end().to_owned(), numbers))
-    }
+    let [one, other] = [old, new].map(|side| repo.display_path(&side.path));
+    ensure!(!out.is_empty(), "`{anchor}` is the same in {one} and {other}: there is nothing to show");
+    Ok((out.trim_end().to_owned(), numbers))
 }
 
 fn texts(lines: &[Numbered]) -> Vec<&str> {

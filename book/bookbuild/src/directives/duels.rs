@@ -35,11 +35,8 @@ impl Records {
         for (index, kernel) in kernels.into_iter().enumerate() {
             let wanted: Vec<Shape> =
                 sizes.iter().map(|size| parse_shape(kernel.name, size)).collect::<Result<_, _>>()?;
-            for record in self.real() {
-                rows.extend(
-                    rows_of(record, kernel, index).filter(|row| wanted.is_empty() || wanted.contains(&row.shape)),
-                );
-            }
+            let all = self.real().into_iter().flat_map(|record| rows_of(record, kernel, index));
+            rows.extend(all.filter(|row| wanted.is_empty() || wanted.contains(&row.shape)));
         }
         if rows.is_empty() {
             bail!("no duel of {0} is on record; measure it with: cargo xtask bench {0} --duel --save", step.id);

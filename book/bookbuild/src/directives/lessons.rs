@@ -136,11 +136,8 @@ fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String> {
     let Some(task) = catalogue.tasks.first() else {
         return Ok(String::new());
     };
-    Ok(if task.minutes > rest {
-        format!(" The task takes about {} minutes: begin here, and finish at home.", task.minutes)
-    } else {
-        format!(" The task takes about {} minutes.", task.minutes)
-    })
+    let at_home = if task.minutes > rest { ": begin here, and finish at home" } else { "" };
+    Ok(format!(" The task takes about {} minutes{at_home}.", task.minutes))
 }
 
 /// Expands `{{#plan four}}`.

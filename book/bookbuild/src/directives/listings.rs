@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow, bail};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 
 use crate::RepoPaths;
 
@@ -32,13 +32,11 @@ pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Re
     }
     let first = out.iter().position(|line| !is_blank(line)).unwrap_or(out.len());
     out.drain(..first);
-    if out.is_empty() {
-        match anchor {
-            Some(anchor) => {
-                bail!("the anchor `{anchor}` of {name} is empty; put it around the lines to show")
-            }
-            None => bail!("{name} is empty"),
+    match anchor {
+        Some(anchor) if out.is_empty() => {
+            bail!("the anchor `{anchor}` of {name} is empty; put it around the lines to show")
         }
+        _ => ensure!(!out.is_empty(), "{name} is empty"),
     }
     outdent(&mut out);
     Ok(out)

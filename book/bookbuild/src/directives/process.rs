@@ -90,12 +90,9 @@ impl Process {
 
     fn sizes(&self, size: &str) -> Result<Vec<(&Comparison, &Size)>> {
         let of = |c: &&Size| c.shape.typed() == size;
-        let found: Vec<_> = self
-            .0
-            .comparisons
-            .iter()
-            .flat_map(|all| all.sizes.iter().filter(of).map(move |size| (all, size)))
-            .collect();
+        let comparisons = self.0.comparisons.iter();
+        let found: Vec<_> =
+            comparisons.flat_map(|all| all.sizes.iter().filter(of).map(move |size| (all, size))).collect();
         if found.is_empty() { Err(anyhow!("the process at {size} was not measured by v13")) } else { Ok(found) }
     }
 
@@ -104,12 +101,10 @@ impl Process {
     }
 
     fn way(&self, size: &str, way: &str) -> Result<(&Comparison, &Size, &Variant)> {
-        for (comparison, of_size) in self.sizes(size)? {
-            if let Some(found) = of_size.variants.iter().find(|candidate| candidate.variant == way) {
-                return Ok((comparison, of_size, found));
-            }
-        }
-        Err(anyhow!("{way} at {size} was not measured by v13"))
+        let sizes = self.sizes(size)?.into_iter();
+        let mut all = sizes.flat_map(|(comparison, of)| of.variants.iter().map(move |found| (comparison, of, found)));
+        let found = all.find(|(.., found)| found.variant == way);
+        found.with_context(|| format!("{way} at {size} was not measured by v13"))
     }
 
     fn ways_table(&self, size: &str, sources: &mut Sources) -> Result<String> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use anyhow::{Context as _, Result, anyhow};
+use anyhow::{Context as _, Result, ensure};
 use catalog::{CatalogKernel, Family, Shape};
 use records::record::VerifiedRun;
 use records::{Measurement, Outcome, Record, Run};
@@ -29,15 +29,13 @@ impl Records {
                 out.push_str(&one_table(main, others, family, &kernels, &sizes, sources)?);
             }
         }
-        if out.is_empty() {
-            Err(anyhow!(
-                "nothing was recorded for `{{{{#recorded {}}}}}`; measure it with: cargo xtask bench {} --save",
-                args.join(" "),
-                step.id
-            ))
-        } else {
-            Ok(out)
-        }
+        ensure!(
+            !out.is_empty(),
+            "nothing was recorded for `{{{{#recorded {}}}}}`; measure it with: cargo xtask bench {} --save",
+            args.join(" "),
+            step.id
+        );
+        Ok(out)
     }
 }
 
