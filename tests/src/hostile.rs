@@ -1,8 +1,10 @@
 //! Modules that ask for too much, of every kind that has been thought of, from a seed.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::sync::LazyLock;
 
+use catalog::files::files_ending_with;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 /// Returns a size between 1 and `most`, small ones as likely as large ones.
@@ -310,13 +312,7 @@ fn endless(rng: &mut ChaCha8Rng) -> String {
 pub fn damaged_file(seed: u64) -> String {
     const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../kernels/ptx");
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xda3a6e);
-    let mut files: Vec<_> = std::fs::read_dir(FOLDER)
-        .into_iter()
-        .flatten()
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|e| e == "ptx"))
-        .collect();
-    files.sort();
+    let files = files_ending_with(Path::new(FOLDER), ".ptx").unwrap_or_default();
     if files.is_empty() {
         return String::new();
     }

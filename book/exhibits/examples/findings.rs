@@ -12,12 +12,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The whole messages, as a test of the gallery keeps them.
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/it/snapshots/diagnosed");
     let mut by_code: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        // A failed test leaves `.snap.new` beside them.
-        if path.extension().is_none_or(|end| end != "snap") {
-            continue;
-        }
+    // A failed test leaves `.snap.new` beside them.
+    for path in catalog::files::files_ending_with(&folder, ".snap")? {
         let text = std::fs::read_to_string(&path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         // `error[E-OOB]: read past the end of `A`      path:line:column`

@@ -7,10 +7,8 @@ const MISTAKE: usize = 4;
 
 /// `v03_half_a_tile.cu` and the like, below a folder.
 fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("there are kernels");
-    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
-    paths.retain(|path| stem(path).starts_with('v') && path.extension().is_some_and(|e| e == "cu"));
-    paths.sort();
+    let mut paths = catalog::files::files_ending_with(folder, ".cu").expect("there are kernels");
+    paths.retain(|path| stem(path).starts_with('v'));
     paths
 }
 

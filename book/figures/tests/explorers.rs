@@ -107,11 +107,8 @@ fn the_steps_of_the_stepper_are_those_that_run_today() -> anyhow::Result<()> {
 fn the_page_of_everything_that_moves_links_every_explorer() -> anyhow::Result<()> {
     let chapters = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../src");
     let moves = std::fs::read_to_string(chapters.join("moves.md"))?;
-    for chapter in std::fs::read_dir(&chapters)? {
-        let path = chapter?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| name.ends_with(".md")) else {
-            continue;
-        };
+    for path in catalog::files::files_ending_with(&chapters, ".md")? {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         for element in std::fs::read_to_string(&path)?.lines().filter(|line| line.contains(" data-explorer=\"")) {
             let id = element.split(" id=\"").nth(1).and_then(|rest| rest.split('"').next());
             let link = format!("({name}#{})", id.unwrap_or("an id"));

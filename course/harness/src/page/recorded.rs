@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use catalog::files::files_ending_with;
 use catalog::text::{Paint, Table, three_figures};
 use catalog::{Family, STEPS, Shape, Step, Work};
 use records::Run;
@@ -10,17 +11,9 @@ use records::{Outcome, Record};
 
 /// Records of real GPUs, with the names of their files.
 pub(crate) fn load() -> Vec<(String, Record)> {
-    let Some(folder) = folder() else {
-        return Vec::new();
-    };
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
-    paths.sort();
+    let paths = folder().and_then(|folder| files_ending_with(&folder, ".json").ok()).unwrap_or_default();
     paths
         .iter()
-        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
         // The folder holds other data as well: what is no record is not for us.
         .filter_map(|path| Some((path.file_stem()?.to_string_lossy().into_owned(), Record::load(path).ok()?)))
         .filter(|(_, record)| record.runs.iter().any(|run| !run.emulated))
@@ -57,9 +50,7 @@ pub(crate) fn tables(step: &Step, paint: Paint) -> String {
                 let own = |m: &Measurement| m.run == run.id && m.step == step.id;
                 !run.emulated && record.measurements.iter().any(own)
             };
-            let Some(run) = record.runs.iter().rev().find(measured) else {
-                continue;
-            };
+            let Some(run) = record.runs.iter().rev().find(measured) else { continue };
             // The yardstick's row is of all that it stood beside.
             let days = record.days(measured_of(&record, family));
             let head = format!("Recorded on a real GPU: {}, {days} (book/data/{file}.json)", run.device);

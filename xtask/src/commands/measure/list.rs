@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Result;
+use catalog::files::files_ending_with;
 use catalog::text::Paint;
 use catalog::{CatalogKernel, PROGRAMS, Standalone, Step, Work};
 use records::record::{Measurement, Outcome, Record};
@@ -54,15 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 
 /// Returns all records of measurements in `book/data`, which also holds other files.
 pub(crate) fn records(root: &Path) -> Vec<Record> {
-    let entries = std::fs::read_dir(root.join("book/data"));
-    let mut paths: Vec<_> = entries
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|end| end == "json"))
-        .collect();
-    paths.sort();
+    let paths = files_ending_with(&root.join("book/data"), ".json").unwrap_or_default();
     paths.iter().filter_map(|path| Record::load(path).ok()).collect()
 }
 
@@ -85,9 +78,7 @@ fn best<'a>(kernel: &CatalogKernel, records: &'a [Record]) -> Option<Best<'a>> {
     let mut best: Option<Best> = None;
     for record in records {
         for one in record.measurements.iter().filter(|one| one.kernel == kernel.name) {
-            let (Outcome::Passed(passed), Some(run)) = (&one.outcome, record.run_of(one)) else {
-                continue;
-            };
+            let (Outcome::Passed(passed), Some(run)) = (&one.outcome, record.run_of(one)) else { continue };
             if run.emulated && kernel.work != Work::Cpu {
                 continue;
             }
