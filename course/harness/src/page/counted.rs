@@ -52,11 +52,14 @@ fn counters_of<'e>(entry: &'e Entry<'_>) -> Option<&'e Counters> {
     machine.or(passed.counters.as_ref())
 }
 
-fn is_machine_code(counted: &[(&Entry<'_>, Counters)]) -> bool {
-    counted.iter().all(|(entry, _)| {
-        let passed = entry.passed();
-        passed.is_some_and(|p| p.machine_code.as_deref().is_some_and(|code| code.counters.is_some()))
-    })
+/// Returns the beginning of a title: where the counters of all entries come from.
+fn counted_where(counted: &[(&Entry<'_>, Counters)]) -> &'static str {
+    let is_machine_code = |entry: &Entry<'_>| {
+        let code = entry.passed().and_then(|passed| passed.machine_code.as_deref());
+        code.is_some_and(|code| code.counters.is_some())
+    };
+    let all = counted.iter().all(|(entry, _)| is_machine_code(entry));
+    if all { "Counted in the machine code" } else { "Counted" }
 }
 
 /// A row for each kernel, of counts in proportion.
@@ -118,10 +121,9 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
          FLOP/byte: of global memory as asked for; if each matrix moved once, it would be {}",
         once(shape, counted)
     );
-    let what = if is_machine_code(counted) { "Counted in the machine code" } else { "Counted" };
     let lanes =
         if counted.iter().any(|(entry, _)| matches!(entry.work, Work::Tensor { .. })) { "" } else { " (32 lanes)" };
-    let title = format!("{what}, per {}{lanes}", limits::unit_of_work(shape, counted));
+    let title = format!("{}, per {}{lanes}", counted_where(counted), limits::unit_of_work(shape, counted));
     let mut out = heading(&title, &note, paint);
     out.push_str(&table(counted, row, paint));
     let copies: Vec<String> = counted
@@ -164,12 +166,8 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
     };
     let note = "sectors: 32 bytes of global memory, at least 4 loaded and 4 stored; L1 passes: of loads and stores over\n  \
                 the first-level cache, modelled; wavefronts: of shared memory, excess: what a better layout would save";
-    let title = if is_machine_code(counted) {
-        "Counted in the machine code, per 32 elements"
-    } else {
-        "Counted, per 32 elements"
-    };
-    heading(title, note, paint) + &table(counted, row, paint)
+    let title = format!("{}, per 32 elements", counted_where(counted));
+    heading(&title, note, paint) + &table(counted, row, paint)
 }
 
 /// Returns a count in proportion; nothing where there is none.
@@ -187,9 +185,7 @@ fn excess(c: &Counters, per: f64) -> String {
 
 /// Returns the lines in which a kernel spends most of its time.
 fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
-    let Some(report) = &entry.report else {
-        return String::new();
-    };
+    let Some(report) = &entry.report else { return String::new() };
     let mut table =
         Table::new(["line", "source", "instructions", "multiply-adds", "sectors", "wavefronts", "excess"]).left(2);
     let part = |n: u64, of: u64| match n {

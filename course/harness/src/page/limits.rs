@@ -210,16 +210,13 @@ fn note(shape: Shape, counted: &[(&Entry<'_>, Counters)], is_exact: bool) -> Str
     };
     let mut note = format!("what an SM of an H200 does in a clock: {arithmetic}{:.0} instructions", counters::ISSUES);
     note.push_str(if is_exact {
-
-            " (registers: with the\n  clocks that these wait for the two banks of registers), 1 pass over shared memory or L1, \
-             which are one memory.\n  A bound: if no warp ever waited"
-
-} else {
-
-            ", 1 pass over\n  shared memory or L1, which are one memory. A bound: if no warp ever waited. Issue: of PTX, \
-             of which\n  ptxas makes fewer instructions as a rule, and more of wmma; it binds only where nothing else needs as much"
-
-});
+        " (registers: with the\n  clocks that these wait for the two banks of registers), 1 pass over shared memory or \
+         L1, which are one memory.\n  A bound: if no warp ever waited"
+    } else {
+        ", 1 pass over\n  shared memory or L1, which are one memory. A bound: if no warp ever waited. Issue: of PTX, of \
+         which\n  ptxas makes fewer instructions as a rule, and more of wmma; it binds only where nothing else needs \
+         as much"
+    });
     if counted.iter().any(|(_, c)| c.tensor_operand_wavefronts > 0) {
         note.push_str(".\n  shared: with the factors that wgmma reads, each of which it needs at least once");
     }
