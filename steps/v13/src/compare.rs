@@ -10,7 +10,7 @@ use v13::host::{Arrays, Kind};
 use v13::process::Device;
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
-use crate::{Common, bytes, could_not, median, sorted};
+use crate::{Common, bytes, could_not, median, of_median, sorted};
 
 /// Options of `run`.
 #[derive(Debug, clap::Args)]
@@ -277,8 +277,7 @@ impl Comparison<'_> {
         let wrong = arrays.wrong_row(self.shape)?;
         self.right &= wrong.is_none();
         out::write(&self.line(&name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
-        let middle = median(&totals);
-        let events = totals.iter().position(|total| *total == middle).and_then(|i| events.into_iter().nth(i));
+        let events = of_median(&totals, events);
         self.done.push(Measured {
             variant,
             arrays: variant.arrays(),
@@ -287,7 +286,7 @@ impl Comparison<'_> {
             total_ms: totals,
             calls_ms,
             empty_ms,
-            events: events.unwrap_or_default(),
+            events,
         });
         Ok(())
     }
@@ -304,20 +303,13 @@ impl Comparison<'_> {
         arrays.poison_output()?;
         // The first product takes longer than others.
         process.run(arrays).map_err(could_not)?;
-        let graph = match variant {
-            Variant::Graph => {
-                arrays.poison_output()?;
-                Some(process.capture(arrays).map_err(could_not)?)
-            }
-            _ => None,
-        };
-        if let Some(graph) = &graph {
-            process.replay(graph).map_err(could_not)?;
+        let mut graph = None;
+        if variant == Variant::Graph {
+            arrays.poison_output()?;
+            let captured = process.capture(arrays).map_err(could_not)?;
+            process.replay(graph.insert(captured)).map_err(could_not)?;
         }
-        for _ in 0..self.task.common.repeat {
-            if self.gpu.emulator.is_some() {
-                break;
-            }
+        for _ in 0..self.task.common.timed(self.gpu) {
             match &graph {
                 Some(graph) => done.total_ms.push(process.replay(graph).map_err(could_not)?),
                 None => {

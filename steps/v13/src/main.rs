@@ -60,6 +60,11 @@ impl Common {
         })
     }
 
+    /// Returns how often to time a product: never on the emulated device.
+    fn timed(&self, gpu: &Gpu) -> u32 {
+        if gpu.emulator.is_some() { 0 } else { self.repeat }
+    }
+
     /// Fails before the work if its result cannot be written.
     fn check_json(&self) -> Result<(), StepError> {
         let Some(path) = &self.json else { return Ok(()) };
@@ -111,6 +116,13 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
 fn median(values: &[f64]) -> f64 {
     let values = sorted(values.to_vec());
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Returns the events of the repetition with the median time.
+fn of_median<E: Default>(totals: &[f64], events: Vec<E>) -> E {
+    let middle = median(totals);
+    let at = totals.iter().position(|total| *total == middle);
+    at.and_then(|at| events.into_iter().nth(at)).unwrap_or_default()
 }
 
 /// Formats bytes in powers of ten: `256 MB`.

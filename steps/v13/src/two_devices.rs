@@ -15,7 +15,7 @@ use v13::schedule::{self, QUEUES, Queue, Schedule, Spread};
 
 use crate::clock::Clock;
 use crate::compare::{busy, measure_bound, memory_of};
-use crate::{Common, bytes, could_not, median, sorted};
+use crate::{Common, bytes, could_not, median, of_median, sorted};
 
 /// Options of `two`.
 #[derive(Debug, clap::Args)]
@@ -335,22 +335,15 @@ impl<'a> Comparison<'a> {
                 Some(first) => first.iter().zip(c).all(|(x, y)| x.to_bits() == y.to_bits()),
             };
             self.right &= same;
-            match (same, &of_first) {
-                (false, None) => out::write(&format!("{:<15} WRONG: C is not the product\n", way.name()))?,
-                (false, Some(_)) => {
-                    out::write(&format!("{:<15} WRONG: C has other bits\n", way.name()))?;
-                }
-                (true, None) => of_first = Some(c.to_vec()),
-                (true, Some(_)) => {}
-            }
             if same {
+                of_first.get_or_insert_with(|| c.to_vec());
                 ready.push((one, measured, Vec::new()));
+            } else {
+                let why = if of_first.is_none() { "C is not the product" } else { "C has other bits" };
+                out::write(&format!("{:<15} WRONG: {why}\n", way.name()))?;
             }
         }
-        for _ in 0..self.task.common.repeat {
-            if self.gpu.emulator.is_some() {
-                break;
-            }
+        for _ in 0..self.task.common.timed(self.gpu) {
             for (one, measured, events) in &mut ready {
                 measured.total_ms.push(one.run(&mut arrays).map_err(could_not)?);
                 events.push(one.events().map_err(could_not)?);
@@ -362,9 +355,7 @@ impl<'a> Comparison<'a> {
             .map(|(_, measured, _)| median(&measured.total_ms))
             .fold(f64::INFINITY, f64::min);
         for (_, mut measured, events) in ready {
-            let middle = median(&measured.total_ms);
-            let at = measured.total_ms.iter().position(|total| *total == middle);
-            measured.events = at.and_then(|at| events.into_iter().nth(at)).unwrap_or_default();
+            measured.events = of_median(&measured.total_ms, events);
             out::write(&line(&measured, fastest_of_one))?;
             self.size.ways.push(measured);
         }
