@@ -163,12 +163,8 @@ impl Rules<'_> {
             for (number, line) in (1..).zip(text.lines()) {
                 let n = line.chars().count();
                 if n > KERNEL_COLUMNS {
-                    self.complain(
-                        file,
-                        number,
-                        format!("the line has {n} columns"),
-                        format!("break it before {KERNEL_COLUMNS}"),
-                    );
+                    let then = format!("break it before {KERNEL_COLUMNS}");
+                    self.complain(file, number, format!("the line has {n} columns"), then);
                 }
             }
             if !file.ends_with(".cu") {
@@ -365,12 +361,8 @@ impl Rules<'_> {
                     in_dependencies = line.contains("dependencies");
                 } else if in_dependencies && has_version(line) {
                     let name = line.split(['.', ' ', '=']).next().unwrap_or_default();
-                    self.complain(
-                        &file,
-                        number,
-                        format!("{name} has a version of its own"),
-                        "set it in [workspace.dependencies] of the root Cargo.toml",
-                    );
+                    let then = "set it in [workspace.dependencies] of the root Cargo.toml";
+                    self.complain(&file, number, format!("{name} has a version of its own"), then);
                 }
             }
         }
@@ -422,12 +414,8 @@ impl Rules<'_> {
             let text = self.text(&file);
             for (number, line) in (1..).zip(text.lines()) {
                 if let Some(path) = local.iter().find(|path| line.contains(*path)) {
-                    self.complain(
-                        &file,
-                        number,
-                        format!("`{path}` is a folder of this machine"),
-                        "write it from the root of the repository",
-                    );
+                    let then = "write it from the root of the repository";
+                    self.complain(&file, number, format!("`{path}` is a folder of this machine"), then);
                 }
             }
         }
@@ -435,10 +423,7 @@ impl Rules<'_> {
 
     /// Checks the records in `book/data`.
     fn records(&mut self) {
-        for file in self.named(|name| name.starts_with("book/data/")) {
-            if !file.ends_with(".json") {
-                continue;
-            }
+        for file in self.named(|name| name.starts_with("book/data/") && name.ends_with(".json")) {
             let again = "measure again with: cargo xtask bench all --save";
             let value: Value = match serde_json::from_str(&self.text(&file)) {
                 Ok(value) => value,
@@ -487,16 +472,12 @@ impl Rules<'_> {
     }
 
     fn readme(&mut self) {
-        match readme::stale(self.root) {
-            Ok(stale) => {
-                for (file, line) in stale {
-                    let what = "this generated part is out of date";
-                    self.complain(file, line, what, "update it with: cargo xtask readme");
-                }
-            }
-            Err(error) => {
-                self.complain("README.md", 1, format!("{error:#}"), "make the missing file, or correct this one")
-            }
+        let stale = readme::stale(self.root).unwrap_or_else(|error| {
+            self.complain("README.md", 1, format!("{error:#}"), "make the missing file, or correct this one");
+            Vec::new()
+        });
+        for (file, line) in stale {
+            self.complain(file, line, "this generated part is out of date", "update it with: cargo xtask readme");
         }
     }
 
@@ -534,9 +515,7 @@ fn is_prose(line: &str) -> bool {
 
 /// Returns whether a line sets a version: `serde = "1"` or `serde = { version = "1" }`.
 fn has_version(line: &str) -> bool {
-    let Some((key, value)) = line.split_once('=') else {
-        return false;
-    };
+    let Some((key, value)) = line.split_once('=') else { return false };
     let key = key.trim();
     if key.starts_with('#') {
         return false;

@@ -34,7 +34,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
-    let folder = if args.save { Some(record_files::folder("without it, the result is shown only")?) } else { None };
+    let folder = args.save.then(|| record_files::folder("without it, the result is shown only")).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
     let programs = Programs::find_or_build(&steps)?;

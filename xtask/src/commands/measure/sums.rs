@@ -38,11 +38,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
-    let folder = if args.save {
-        Some(record_files::folder(&format!("try: {} sums --json > sums.jsonl", paths::command_name()))?)
-    } else {
-        None
-    };
+    let instead = || format!("try: {} sums --json > sums.jsonl", paths::command_name());
+    let folder = args.save.then(|| record_files::folder(&instead())).transpose()?;
     let mut session = Session {
         reference: reference()?,
         found: SumsRecord::default(),
@@ -75,9 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 
 /// Returns the record to compare with; empty outside of a checkout.
 fn reference() -> Result<SumsRecord> {
-    let Some(root) = paths::checkout() else {
-        return Ok(SumsRecord::default());
-    };
+    let Some(root) = paths::checkout() else { return Ok(SumsRecord::default()) };
     Ok(SumsRecord::references(&root.join("book/data"))?)
 }
 

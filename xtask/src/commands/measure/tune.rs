@@ -4,7 +4,7 @@ mod search;
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::programs::Programs;
@@ -39,16 +39,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("tune", std::slice::from_ref(&args.step))?;
-    let [step] = steps.as_slice() else {
-        return Err(Stop::Usage(format!("one step at a time: {} tune {STEP}", paths::command_name())).into());
-    };
+    let me = paths::command_name();
+    let [step] = steps.as_slice() else { bail!(Stop::Usage(format!("one step at a time: {me} tune {STEP}"))) };
     if step.id != STEP {
-        return Err(Stop::Usage(format!(
-            "{} has no plans to choose from; {STEP} has: {} tune {STEP}",
-            step.id,
-            paths::command_name()
-        ))
-        .into());
+        bail!(Stop::Usage(format!("{} has no plans to choose from; {STEP} has: {me} tune {STEP}", step.id)));
     }
     let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this folder is not one"))?;
     interrupt::watch();
