@@ -13,9 +13,7 @@ use tests::machine_code::{HEADER, Widths, column, kernel, line, lines};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let programs: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let [ptxas, nvdisasm] = programs.as_slice() else {
-        return Err("usage: machine_code PTXAS NVDISASM".into());
-    };
+    let [ptxas, nvdisasm] = programs.as_slice() else { return Err("usage: machine_code PTXAS NVDISASM".into()) };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sass/shared_patterns.txt");
     let text = fs::read_to_string(&path)?;
     let patterns: Vec<&str> = lines(&text).map(|(_, pattern)| pattern).collect();

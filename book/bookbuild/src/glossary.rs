@@ -101,9 +101,7 @@ impl<'a> Linker<'a> {
         let folded = self.folded > 0 || text.contains("<details");
         self.folded += text.matches("<details").count();
         self.folded = self.folded.saturating_sub(text.matches("</details").count());
-        let Some(forms) = self.glossary.forms.as_ref() else {
-            return text.to_owned();
-        };
+        let Some(forms) = self.glossary.forms.as_ref() else { return text.to_owned() };
         if folded || text.starts_with('#') || text.starts_with("<p>") {
             return text.to_owned();
         }
@@ -124,12 +122,8 @@ impl<'a> Linker<'a> {
     fn link_terms(&mut self, forms: &Regex, text: &str, out: &mut String) {
         let mut from = 0;
         for found in forms.captures_iter(text) {
-            let (Some(whole), form) = (found.get(0), &found[1]) else {
-                continue;
-            };
-            let Some(anchor) = self.glossary.anchors.get(&form.to_lowercase()) else {
-                continue;
-            };
+            let (Some(whole), form) = (found.get(0), &found[1]) else { continue };
+            let Some(anchor) = self.glossary.anchors.get(&form.to_lowercase()) else { continue };
             // `sub-warp`, `tile-wise` and `block_row` are words of their own.
             let joined = |c: Option<char>| c.is_some_and(|c| c == '-' || c == '/');
             let alone =

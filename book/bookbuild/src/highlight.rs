@@ -108,9 +108,7 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// Returns the lines of a block as HTML. Lines of a difference keep their sign.
 pub(crate) fn lines(name: &str, lines: &[&str]) -> Vec<String> {
-    let Some(language) = language(name) else {
-        return lines.iter().map(|line| escaped(line)).collect();
-    };
+    let Some(language) = language(name) else { return lines.iter().map(|line| escaped(line)).collect() };
     let mut in_comment = false;
     let colour = |line: &&str| match (name, line.chars().next()) {
         ("diff", Some('+' | '-' | ' ')) if !line.starts_with("+++") && !line.starts_with("---") => {

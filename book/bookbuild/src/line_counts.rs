@@ -36,9 +36,7 @@ impl LineCounts {
     /// Reads the file; a book without it has no counts.
     pub(crate) fn load(repo: &RepoPaths) -> Result<Self> {
         let path = repo.generated().join("line-counts.json");
-        let Ok(text) = repo.read(&path) else {
-            return Ok(Self::default());
-        };
+        let Ok(text) = repo.read(&path) else { return Ok(Self::default()) };
         let kernels: Vec<CountedKernel> = serde_json::from_str(&text).map_err(|error| {
             anyhow!(
                 "{} cannot be read ({error}); make it again with: cargo xtask book --refresh",

@@ -50,12 +50,8 @@ impl Measurement {
     /// Takes over the duel of an older measurement of the same code, unless it has its own.
     fn keep_duel(&mut self, older: Self) {
         let same_code = self.ptx_sha256 == older.ptx_sha256;
-        let (Outcome::Passed(new), Outcome::Passed(old)) = (&mut self.outcome, older.outcome) else {
-            return;
-        };
-        let (Some(new), Some(old)) = (&mut new.yardstick, old.yardstick) else {
-            return;
-        };
+        let (Outcome::Passed(new), Outcome::Passed(old)) = (&mut self.outcome, older.outcome) else { return };
+        let (Some(new), Some(old)) = (&mut new.yardstick, old.yardstick) else { return };
         if !same_code || new.duel.is_some() || new.name != old.name {
             return;
         }

@@ -142,9 +142,7 @@ impl SumsRecord {
 
     /// Returns the difference from the recorded sum, in a sentence; `None` without a difference or a recorded sum.
     pub fn difference(&self, sum: &Sum) -> Option<String> {
-        let SumComparison::Other(known) = self.compare(sum) else {
-            return None;
-        };
+        let SumComparison::Other(known) = self.compare(sum) else { return None };
         let recorded_run = self.runs.iter().find(|run| run.id == known.run);
         let device = recorded_run.map_or("the device of the record", |run| run.device.as_str());
         let changed = if known.ptx_sha256 == sum.ptx_sha256 { "" } else { "; its PTX is another one than there" };

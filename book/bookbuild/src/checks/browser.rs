@@ -72,9 +72,7 @@ pub enum Browsed {
 
 /// Loads every page of the book in `folder`, and writes screenshots to `shots`.
 pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Problem>)> {
-    let Some(program) = devtools::find() else {
-        return Ok((Browsed::NotRun, Vec::new()));
-    };
+    let Some(program) = devtools::find() else { return Ok((Browsed::NotRun, Vec::new())) };
     let folder = folder.canonicalize()?;
     let mut pages = files_under(&folder)?;
     pages.retain(|path| path.extension().is_some_and(|e| e == "html"));

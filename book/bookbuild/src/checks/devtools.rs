@@ -59,9 +59,7 @@ impl Tab {
         let (send, messages) = channel();
         std::thread::spawn(move || {
             for message in BufReader::new(from).split(0).map_while(Result::ok) {
-                let Ok(message) = serde_json::from_slice(&message) else {
-                    continue;
-                };
+                let Ok(message) = serde_json::from_slice(&message) else { continue };
                 if send.send(message).is_err() {
                     break;
                 }

@@ -97,9 +97,7 @@ fn bare(text: &str) -> Vec<(usize, String)> {
         let measured = MEASURED.captures_iter(&words).map(|number| (number, false));
         let fractions = FRACTION.captures_iter(&words).map(|number| (number, true));
         for (number, is_fraction) in measured.chain(fractions) {
-            let (Some(value), Some(unit)) = (number.get(1), number.get(2)) else {
-                continue;
-            };
+            let (Some(value), Some(unit)) = (number.get(1), number.get(2)) else { continue };
             let before = &words[..value.start()];
             // In `sm_90s` or `v05s` the number is part of a name.
             let in_a_name = before.ends_with(|c: char| c.is_alphanumeric() || c == '_');

@@ -59,9 +59,7 @@ impl Counters {
             if !chosen.is_empty() && !chosen.contains(&kernel.name) {
                 continue;
             }
-            let Some(counted) = self.0.find(kernel.name, Some(parse_shape(kernel.name, size)?)) else {
-                continue;
-            };
+            let Some(counted) = self.0.find(kernel.name, Some(parse_shape(kernel.name, size)?)) else { continue };
             sources.extend(self.source(counted));
             let rows: Vec<_> = { counted.compared().into_iter() }.map(|one| one.cells(kernel.name)).collect();
             // A column of reasons is noise where all counts are equal.
@@ -100,9 +98,7 @@ impl Counters {
         );
         let [first, second] = &rows;
         for one in first {
-            let Some(beside) = second.iter().find(|beside| beside.pair == one.pair) else {
-                continue;
-            };
+            let Some(beside) = second.iter().find(|beside| beside.pair == one.pair) else { continue };
             let ratio = match one.theirs {
                 0 => "–".to_owned(),
                 from => format!("{:.2}", beside.theirs as f64 / from as f64),

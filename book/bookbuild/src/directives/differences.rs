@@ -52,9 +52,7 @@ pub(crate) fn diff(repo: &RepoPaths, old: &Side, new: &Side, anchor: &str) -> Re
     let mut out = String::new();
     let mut numbers = Vec::new();
     for group in diff.grouped_ops(CONTEXT) {
-        let (Some(first), Some(last)) = (group.first(), group.last()) else {
-            continue;
-        };
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         let _ = writeln!(
             out,
             "@@ {} {} -> {} {} @@",

@@ -73,9 +73,7 @@ impl Records {
 fn rows_of<'r>(record: &'r Record, kernel: &'static CatalogKernel, index: usize) -> impl Iterator<Item = DuelRow<'r>> {
     let measurements = record.measurements.iter().filter(|measurement| measurement.kernel == kernel.name);
     measurements.filter_map(move |measurement| {
-        let Outcome::Passed(passed) = &measurement.outcome else {
-            return None;
-        };
+        let Outcome::Passed(passed) = &measurement.outcome else { return None };
         let yardstick = passed.yardstick.as_ref()?;
         let duel = yardstick.duel.as_ref()?;
         let (run, algorithm) = match &duel.earlier {

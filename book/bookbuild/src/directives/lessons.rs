@@ -133,9 +133,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String> {
 /// Compares the time that is left with the duration of the task.
 fn estimate(repo: &RepoPaths, step: &str, rest: u32) -> Result<String> {
     let catalogue = catalogue(repo, step)?;
-    let Some(task) = catalogue.tasks.first() else {
-        return Ok(String::new());
-    };
+    let Some(task) = catalogue.tasks.first() else { return Ok(String::new()) };
     let at_home = if task.minutes > rest { ": begin here, and finish at home" } else { "" };
     Ok(format!(" The task takes about {} minutes{at_home}.", task.minutes))
 }

@@ -37,9 +37,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
     // A reason that several kernels share is given once.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (entry, code) in &found {
-        let Some(why) = code.forecast.no_prediction.as_deref() else {
-            continue;
-        };
+        let Some(why) = code.forecast.no_prediction.as_deref() else { continue };
         let kernel = entry.measurement.kernel.as_str();
         match reasons.iter_mut().find(|(reason, _)| *reason == why) {
             Some((_, kernels)) => kernels.push(kernel),
@@ -88,9 +86,7 @@ fn row(kernel: &str, forecast: &Forecast, prediction: &Prediction, recorded_ms: 
 
 /// Returns the unit that is busy most of the time, or that none is.
 fn binds(prediction: &Prediction) -> String {
-    let Some(busiest) = prediction.bounds.first() else {
-        return String::new();
-    };
+    let Some(busiest) = prediction.bounds.first() else { return String::new() };
     let busy = format!("{} {:.0}%", busiest.unit, 100.0 * prediction.part(busiest));
     match prediction.binds() {
         Some(_) => busy,

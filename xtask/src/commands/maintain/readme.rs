@@ -70,12 +70,8 @@ fn fill(text: &str, root: &Path) -> Result<String> {
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let _ = writeln!(out, "{line}");
-        let Some(directive) = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")) else {
-            continue;
-        };
-        let Some((kind, what)) = directive.split_once(": ") else {
-            continue;
-        };
+        let Some(directive) = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->")) else { continue };
+        let Some((kind, what)) = directive.split_once(": ") else { continue };
         let part = match kind {
             "include" => include(root, what)?,
             "table" => table(root, what)?,

@@ -134,9 +134,7 @@ fn run_quietly(command: &mut Command) -> Result<Vec<u8>> {
 
 /// Returns an address as it may be shown: `https://…@mirror/simple`.
 fn without_password(word: &str) -> String {
-    let Some((scheme, rest)) = word.split_once("://") else {
-        return word.to_owned();
-    };
+    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
     match rest.split('/').next().and_then(|host| host.rfind('@')) {
         Some(at) => format!("{scheme}://…{}", &rest[at..]),
         None => word.to_owned(),

@@ -20,9 +20,7 @@ fn stated_launches_are_the_recorded_ones() {
         };
         // `v12_store.cu`: `store_192`
         let mut named = cells[1].split('`').skip(1).step_by(2);
-        let (Some(file), Some(threads)) = (named.next(), number("threads")) else {
-            continue;
-        };
+        let (Some(file), Some(threads)) = (named.next(), number("threads")) else { continue };
         let source = file.trim_end_matches(".cu");
         let entry = named.next().and_then(|name| Some((source.split_once('_')?.0, name)));
         let is_meant = |kernel: &str| {
@@ -36,9 +34,7 @@ fn stated_launches_are_the_recorded_ones() {
             kernels.any(|kernel| kernel.name == name && kernel.source == Some(source))
         };
         for measurement in &record.measurements {
-            let Outcome::Passed(passed) = &measurement.outcome else {
-                continue;
-            };
+            let Outcome::Passed(passed) = &measurement.outcome else { continue };
             if !of_source(&measurement.kernel) || !is_meant(&measurement.kernel) {
                 continue;
             }
