@@ -7,7 +7,6 @@
 use catalog::text::escaped;
 
 struct Language {
-    /// Words, separated by blanks; so are the types.
     keywords: &'static [&'static str],
     types: &'static [&'static str],
     line_comment: &'static str,
