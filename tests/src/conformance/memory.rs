@@ -113,9 +113,12 @@ fn aligned(access: &Access) -> String {
     format!("    and.b32 %r1, %i, 1;\n    mul.wide.u32 %d1, %r1, {step};\n    add.s64 %d1, %d1, %d0;\n")
 }
 
-/// Returns code that stores both inputs of the thread into 16 bytes of its own, whose address `%d0` is.
-fn cell(space: &str, symbol: &str, bytes: usize, stride: bool, values: [&str; 2]) -> String {
-    let offset = if stride { "    mul.wide.u32 %d2, %t, 16;\n    add.s64 %d0, %d0, %d2;\n" } else { "" };
+/// Returns code that stores two values into 16 bytes of the thread's own, whose address `%d0` is.
+fn cell(space: &str, values: [&str; 2]) -> String {
+    let (symbol, bytes, offset) = match space {
+        "shared" => ("cells", 16 * BLOCK, "    mul.wide.u32 %d2, %t, 16;\n    add.s64 %d0, %d0, %d2;\n"),
+        _ => ("depot", 16, ""),
+    };
     format!(
         "    .{space} .align 16 .b8 {symbol}[{bytes}];\n    mov.u64 %d0, {symbol};\n{offset}\
          \x20   st.{space}.b64 [%d0], {};\n    st.{space}.b64 [%d0+8], {};\n",
@@ -145,28 +148,19 @@ fn load(access: &Access) -> (String, String, usize) {
     let mnemonic = access.mnemonic;
     let mut declarations = String::new();
     let mut body = policy.to_string();
-    let mut address = "%d1".to_string();
     match access.place {
         Place::Global => {
             body.push_str("    and.b32 %r1, %i, 1;\n    mul.wide.u32 %d2, %r1, 8;\n    sub.s64 %d0, %A, %d2;\n");
-            body.push_str(&aligned(access));
         }
-        Place::Shared => {
-            body.push_str(&cell("shared", "cells", 16 * BLOCK as usize, true, ["%a", "%b"]));
-            body.push_str(&aligned(access));
-        }
-        Place::Local => {
-            body.push_str(&cell("local", "depot", 16, false, ["%a", "%b"]));
-            body.push_str(&aligned(access));
-        }
+        Place::Shared => body.push_str(&cell("shared", ["%a", "%b"])),
+        Place::Local => body.push_str(&cell("local", ["%a", "%b"])),
         Place::Const => {
             let bytes: Vec<String> = (0..64).map(|k| (k * 37 % 256).to_string()).collect();
             let _ = writeln!(declarations, ".const .align 16 .b8 KERNEL_const[64] = {{{}}};", bytes.join(", "));
             body.push_str("    mov.u64 %d0, KERNEL_const;\n    and.b32 %r2, %t, 3;\n");
             body.push_str("    mul.wide.u32 %d2, %r2, 16;\n    add.s64 %d0, %d0, %d2;\n");
-            body.push_str(&aligned(access));
         }
-        Place::Param => address = format!("p_blob+{}", BLOB - 16),
+        Place::Param => {}
         Place::FunctionParam => {
             let function = function(
                 access,
@@ -177,6 +171,12 @@ fn load(access: &Access) -> (String, String, usize) {
             return (function, body.to_string(), access.n);
         }
     }
+    let address = if access.place == Place::Param {
+        format!("p_blob+{}", BLOB - 16)
+    } else {
+        body.push_str(&aligned(access));
+        "%d1".to_string()
+    };
     let _ = writeln!(body, "    {mnemonic} {registers}, [{address}]{operand};");
     body.push_str(&results(access));
     (declarations, body, access.n)
@@ -213,16 +213,12 @@ fn store(access: &Access) -> (String, String, usize) {
         }
         _ => "global",
     };
-    match space {
-        "shared" => body.push_str(&cell("shared", "cells", 16 * BLOCK as usize, true, before)),
-        "local" => body.push_str(&cell("local", "depot", 16, false, before)),
-        _ => {
-            let _ = write!(
-                body,
-                "    mov.b64 %d0, %O;\n    st.global.b64 [%O], {};\n    st.global.b64 [%O+8], {};\n",
-                before[0], before[1]
-            );
-        }
+    if space == "global" {
+        let [low, high] = before;
+        let _ =
+            write!(body, "    mov.b64 %d0, %O;\n    st.global.b64 [%O], {low};\n    st.global.b64 [%O+8], {high};\n");
+    } else {
+        body.push_str(&cell(space, before));
     }
     body.push_str(&aligned(access));
     let _ = writeln!(body, "    {mnemonic} [%d1], {registers}{operand};");
@@ -250,7 +246,7 @@ fn atomics(row: &Row, access: &Access, returns: bool, cas: bool) -> Vec<Fixture>
     let shared = access.place == Place::Shared;
     let space = if shared { "shared" } else { "global" };
     if shared {
-        body.push_str(&cell("shared", "cells", 16 * BLOCK as usize, true, ["%a", "%a"]));
+        body.push_str(&cell("shared", ["%a", "%a"]));
     } else {
         body.push_str("    add.s64 %d0, %O, 8;\n    st.global.b64 [%d0], %a;\n");
     }
