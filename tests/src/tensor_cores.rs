@@ -69,9 +69,10 @@ fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) 
     }
 }
 
-fn word(random: &mut Random, element: Element, family: &str) -> u32 {
+/// Returns one number of 64 or 32 bits, or a word of several shorter ones.
+fn word(random: &mut Random, element: Element, family: &str) -> u64 {
     let (_, bits, _) = element;
-    (0..32 / bits.min(32)).fold(0, |word, i| word | (number(random, element, family) as u32) << (bits * i))
+    (0..32 / bits.min(32)).fold(0, |word, i| word | number(random, element, family) << (bits * i))
 }
 
 fn list(registers: std::ops::Range<usize>, letter: &str) -> String {
@@ -99,29 +100,14 @@ fn product(name: String, types: [Element; 3], registers: [usize; 4], selector: O
     let parts = [0..n_a, n_a..n_a + n_b, n_a + n_b..n].map(|range| list(range, letter));
     let metadata = usize::from(selector.is_some());
     let sparse = selector.map_or(String::new(), |selector| format!(", %r{n}, {selector}"));
-    let d = list(n + metadata..n + metadata + n_d, letter);
-    let moves = each(n_d, |i| {
-        if wide {
-            format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, n + i)
-        } else {
-            format!("mov.b32 %o{i}, %r{};\n", n + metadata + i)
-        }
-    });
+    let (d, moves) = fragment(letter, n + metadata, n_d);
     let body = format!("{joined}{name} {d}, {}{sparse};\n{moves}", parts.join(", "));
     let mut random = Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
     let mut inputs = Vec::new();
     for family in FAMILIES {
         for (registers, element) in registers.into_iter().zip(types) {
             for _ in 0..registers {
-                let values: Vec<u64> = (0..32)
-                    .map(|_| {
-                        if wide {
-                            number(&mut random, element, family)
-                        } else {
-                            u64::from(word(&mut random, element, family))
-                        }
-                    })
-                    .collect();
+                let values: Vec<u64> = (0..32).map(|_| word(&mut random, element, family)).collect();
                 inputs.extend(values.iter().map(|value| *value as u32));
                 if wide {
                     inputs.extend(values.iter().map(|value| (value >> 32) as u32));
@@ -292,13 +278,17 @@ fn fill() -> String {
 }
 
 /// Returns the registers of a fragment: their names, and moves to the words that come back.
-fn fragment(first: usize, n: usize, element: Element) -> (String, String) {
-    let moves = each(n, |i| match element.1 {
-        64 => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, first + i),
-        _ => format!("mov.b32 %o{i}, %q{};\n", first + i),
+fn fragment(letter: &str, first: usize, n: usize) -> (String, String) {
+    let moves = each(n, |i| match letter {
+        "fd" => format!("mov.b64 {{%o{}, %o{}}}, %fd{};\n", 2 * i, 2 * i + 1, first + i),
+        _ => format!("mov.b32 %o{i}, %{letter}{};\n", first + i),
     });
-    let letter = if element.1 == 64 { "fd" } else { "q" };
     (list(first..first + n, letter), moves)
+}
+
+/// Returns the letter of registers for the fragments of `wmma`.
+fn letter_of((_, bits, _): Element) -> &'static str {
+    if bits == 64 { "fd" } else { "q" }
 }
 
 fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
@@ -313,7 +303,7 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
             let sums = sums.iter().map(|&sum| ("c", m, n, if sum.1 == 16 { 4 } else { n_c }, sum));
             for (part, rows, columns, n, element) in parts.chain(sums) {
                 let ld = leading(layout, rows, columns);
-                let (registers, moves) = fragment(0, n, element);
+                let (registers, moves) = fragment(letter_of(element), 0, n);
                 let name = format!("wmma.load.{part}.sync.aligned.{layout}.{shape}.shared.{}", element.0);
                 all.push(Fixture {
                     ins: 32,
@@ -371,10 +361,10 @@ fn wmma_product(
 ) -> Fixture {
     let [m, n, k] = sizes(shape);
     let name = format!("wmma.{}", name.replace('/', &format!(".sync.aligned.{a}.{b}.{shape}.")));
-    let (a_registers, _) = fragment(0, n_a, element);
-    let (b_registers, _) = fragment(8, n_b, element);
-    let (c_registers, _) = fragment(16, n_c, c);
-    let (d_registers, moves) = fragment(24, n_d, d);
+    let (a_registers, _) = fragment(letter_of(element), 0, n_a);
+    let (b_registers, _) = fragment(letter_of(element), 8, n_b);
+    let (c_registers, _) = fragment(letter_of(c), 16, n_c);
+    let (d_registers, moves) = fragment(letter_of(d), 24, n_d);
     let (ld_a, ld_b) = (leading(a, m, k), leading(b, k, n));
     let load = format!(
         "wmma.load.a.sync.aligned.{a}.{shape}.shared.{0} {a_registers}, [%tile], {ld_a};\n\
@@ -387,14 +377,14 @@ fn wmma_product(
     for (block, family) in ["around one", "wide"].into_iter().enumerate() {
         for place in 0..1024 {
             let element = if place < 512 { element } else { c };
-            let value = match element.1 {
-                // Both words of a number are drawn with its first one.
-                64 if place % 2 == 1 => continue,
-                64 => number(&mut random, element, family),
-                _ => word(&mut random, element, family).into(),
-            };
+            let wide = element.1 == 64;
+            // Both words of a number are drawn with its first one.
+            if wide && place % 2 == 1 {
+                continue;
+            }
+            let value = word(&mut random, element, family);
             inputs[1024 * block + filled(place)] = value as u32;
-            if element.1 == 64 {
+            if wide {
                 inputs[1024 * block + filled(place + 1)] = (value >> 32) as u32;
             }
         }
