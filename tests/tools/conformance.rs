@@ -9,6 +9,7 @@
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::ffi::{CString, c_void};
 use std::fs;
@@ -135,9 +136,7 @@ fn parent(which: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn write_groups(list: &[Fixture], mut all: Answers, folder: &Path) -> Result<(), Box<dyn Error>> {
-    let mut groups: Vec<String> = list.iter().map(Fixture::group).collect();
-    groups.sort();
-    groups.dedup();
+    let groups: BTreeSet<String> = list.iter().map(Fixture::group).collect();
     for group in groups {
         let names = list.iter().filter(|f| f.group() == group);
         let answers = names.filter_map(|f| all.remove_entry(&f.name)).collect::<Answers>();
@@ -338,11 +337,8 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
         }
         let mut sampling: sys::CUDA_TEXTURE_DESC = std::mem::zeroed();
         sampling.addressMode = [sys::CUaddress_mode::CU_TR_ADDRESS_MODE_CLAMP; 3];
-        sampling.filterMode = if source.filtered {
-            sys::CUfilter_mode::CU_TR_FILTER_MODE_LINEAR
-        } else {
-            sys::CUfilter_mode::CU_TR_FILTER_MODE_POINT
-        };
+        use sys::CUfilter_mode::{CU_TR_FILTER_MODE_LINEAR, CU_TR_FILTER_MODE_POINT};
+        sampling.filterMode = if source.filtered { CU_TR_FILTER_MODE_LINEAR } else { CU_TR_FILTER_MODE_POINT };
         // Integers as they are, not as fractions of their range.
         sampling.flags = if source.channel == 'f' { 0 } else { 1 };
         let mut handle = 0;
@@ -362,8 +358,7 @@ unsafe fn array(source: TextureSource, format: sys::CUarray_format) -> Result<sy
         Format: format,
         NumChannels: 4,
     };
-    // SAFETY: the copy reads as many bytes as
-    // there are.
+    // SAFETY: the copy reads as many bytes as there are.
     unsafe {
         let mut array = null_mut();
         check(sys::cuArrayCreate_v2(&mut array, &shape), "cuArrayCreate")?;
