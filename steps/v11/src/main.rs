@@ -65,40 +65,20 @@ mod code {
     pub(super) const STREAM_K: KernelSource = code!("v11_stream_k");
 }
 
+/// A kernel that takes alpha, launched by its tile.
+macro_rules! scaled {
+    ($name:literal, $code:ident, $tile:ident) => {
+        Kernel::sgemm($name, code::$code, |shape| $tile.launch(shape), launch_scaled_gemm)
+    };
+}
+
 const KERNELS: &[Kernel] = &[
     Kernel::sgemm("sgemm_v11_large_tile", code::LARGE_TILE, |shape| LARGE_TILE.launch(shape), launch_gemm),
-    Kernel::sgemm(
-        "sgemm_v11_free_banks",
-        code::FREE_BANKS,
-        |shape| LARGE_TILE.launch(shape),
-        launch_scaled_gemm,
-    ),
-    Kernel::sgemm(
-        "sgemm_v11_small_tile",
-        code::SMALL_TILE,
-        |shape| SMALL_TILE.launch(shape),
-        launch_scaled_gemm,
-    )
-    .precompiled(),
-    Kernel::sgemm(
-        "sgemm_v11_slices_16x32",
-        code::SLICES,
-        |shape| SLICES_16X32.launch(shape),
-        launch_scaled_gemm,
-    ),
-    Kernel::sgemm(
-        "sgemm_v11_slices_32x32",
-        code::SLICES,
-        |shape| SLICES_32X32.launch(shape),
-        launch_scaled_gemm,
-    ),
-    Kernel::sgemm(
-        "sgemm_v11_async_copy",
-        code::ASYNC_COPY,
-        |shape| LARGE_RING.launch(shape),
-        launch_scaled_gemm,
-    )
-    .precompiled(),
+    scaled!("sgemm_v11_free_banks", FREE_BANKS, LARGE_TILE),
+    scaled!("sgemm_v11_small_tile", SMALL_TILE, SMALL_TILE).precompiled(),
+    scaled!("sgemm_v11_slices_16x32", SLICES, SLICES_16X32),
+    scaled!("sgemm_v11_slices_32x32", SLICES, SLICES_32X32),
+    scaled!("sgemm_v11_async_copy", ASYNC_COPY, LARGE_RING).precompiled(),
     Kernel::sgemm("sgemm_v11_producer", code::PRODUCER, |shape| PRODUCER.launch(shape), launch_boxes)
         .persistent_blocks(|tiles, n_sms| tiles.min(n_sms))
         .requires(lacks_aligned_rows)
