@@ -95,6 +95,7 @@ pub type OnProgress<'a> = &'a (dyn Fn(usize, usize) -> bool + Sync);
 struct Entry<'a> {
     graded: &'a GradedTask,
     handed: SubmittedFile,
+    notes: Vec<String>,
     key: Option<String>,
 }
 
@@ -131,12 +132,12 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
     let entry = |submission: &Submission, (graded, of_task): (&'a GradedTask, &Sha256)| {
         // A single file is a kernel.
         let is_only = tasks.len() == 1 && graded.task.host.is_none();
-        let handed = submission.source(&graded.task.file(), is_only);
+        let (handed, notes) = submission.source(&graded.task.file(), is_only);
         let key = match &handed {
             SubmittedFile::Text(source) => Some(key(of_task.clone(), source)),
             _ => None,
         };
-        Entry { graded, handed, key }
+        Entry { graded, handed, notes, key }
     };
     let with_entries = |submission| {
         let entries = tasks.iter().zip(&keys).map(|task| entry(&submission, task)).collect();
@@ -300,6 +301,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let (mut items, mut verdicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
         for (graded, entry) in rubric.tasks.iter().zip(entries) {
             let verdict = verdict_of(grading, entry);
+            notes.extend(entry.notes.iter().cloned());
             if let (SubmittedFile::Text(source), Some(starter)) =
                 (&entry.handed, grading.starters.get(&graded.task.name.to_string()))
                 && source.trim() == starter.trim()

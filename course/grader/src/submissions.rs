@@ -1,8 +1,10 @@
 //! Reads submissions.
 //!
 //! A submission is a folder, named after its student, with the files of the tasks (`v02.cu`, or `my/v02.cu` as in the
-//! exercises), or a single `.cu` file for an assignment of one task. Symbolic links are not followed, not even links to
-//! folders; devices and pipes are not opened; files that are too large are not read. Other files are ignored.
+//! exercises), or a single `.cu` file for an assignment of one task. A file that lies deeper, or whose name a browser or
+//! a system changed (`V02 (1).cu`), is taken with a note if there is one such file. Symbolic links are not followed, not
+//! even links to folders; devices and pipes are not opened; files that are too large are not read. Other files are
+//! ignored.
 
 #[cfg(all(test, unix))]
 mod tests;
@@ -16,6 +18,9 @@ use tasks::progress::{Progress, ProgressError};
 
 /// Limit for a source, in bytes. The longest of the course has a hundredth of it.
 pub const LARGEST_SOURCE: u64 = 1 << 20;
+/// Folders below a submission in which a misplaced file is looked for, and entries that are looked at.
+const MAX_DEPTH: usize = 3;
+const MAX_ENTRIES: usize = 5000;
 /// Limit for a progress file, in bytes.
 const MAX_PROGRESS_BYTES: u64 = 1 << 18;
 /// Files in which `predict` stores answers.
@@ -47,11 +52,11 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         let name = name.to_string_lossy();
         let path = entry.path();
         let kind = entry.file_type()?;
-        let is_source = path.extension().is_some_and(|extension| extension == "cu");
+        let is_source = path.extension().is_some_and(|extension| extension == "cu" || extension == "zip");
         if name.starts_with('.') || (!kind.is_dir() && !kind.is_symlink() && !is_source) {
             continue;
         }
-        let student = if kind.is_dir() { &*name } else { name.trim_end_matches(".cu") };
+        let student = if kind.is_dir() { &*name } else { name.trim_end_matches(".cu").trim_end_matches(".zip") };
         found.push(Submission { student: crate::plain(student), path });
     }
     found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
@@ -83,22 +88,46 @@ pub enum UnreadableProgress {
 }
 
 impl Submission {
-    /// Returns the file of a task by name; `is_only` when the assignment has no other task.
-    pub fn source(&self, name: &str, is_only: bool) -> SubmittedFile {
-        match self.path.symlink_metadata() {
-            Err(error) => return SubmittedFile::Refused(format!("it cannot be read: {error}")),
-            Ok(it) if it.is_symlink() => {
-                return SubmittedFile::Refused("the submission is a symbolic link, which is not followed".into());
+    /// Returns the file of a task by name, and notes on where it was found and how it was read; `is_only` when the
+    /// assignment has no other task.
+    pub fn source(&self, name: &str, is_only: bool) -> (SubmittedFile, Vec<String>) {
+        let refused = |why: &str| SubmittedFile::Refused(why.to_owned());
+        let mut notes = Vec::new();
+        let found = match self.path.symlink_metadata() {
+            Err(error) => refused(&format!("it cannot be read: {error}")),
+            Ok(it) if it.is_symlink() => refused("the submission is a symbolic link, which is not followed"),
+            Ok(it) if it.is_dir() => {
+                match self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source", &mut notes) {
+                    SubmittedFile::Missing => self.misplaced(name, &mut notes),
+                    found => found,
+                }
             }
-            Ok(it) if it.is_dir() => {}
-            Ok(_) if is_only => return read(&self.path, LARGEST_SOURCE, "a source"),
-            Ok(_) => {
-                return SubmittedFile::Refused(
-                    "the submission is one file, and the assignment has several tasks: hand in a folder".into(),
-                );
+            Ok(_) if self.path.extension().is_some_and(|extension| extension == "zip") => {
+                refused("the submission is a zip file: unpack it into a folder of its name, and grade again")
+            }
+            Ok(_) if is_only => read(&self.path, LARGEST_SOURCE, "a source", &mut notes),
+            Ok(_) => refused("the submission is one file, and the assignment has several tasks: hand in a folder"),
+        };
+        (found, notes)
+    }
+
+    /// Returns the one file further down, or of a similar name, that can be the one that was asked for.
+    fn misplaced(&self, name: &str, notes: &mut Vec<String>) -> SubmittedFile {
+        let mut found = Vec::new();
+        similar_files(&self.path, name, MAX_DEPTH, &mut MAX_ENTRIES.clone(), &mut found);
+        found.sort();
+        let shown = |path: &PathBuf| crate::plain(&path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy());
+        match &found[..] {
+            [] => SubmittedFile::Missing,
+            [path] => {
+                notes.push(format!("{name} was found as {}", shown(path)));
+                read(path, LARGEST_SOURCE, "a source", notes)
+            }
+            several => {
+                let names: Vec<String> = several.iter().map(shown).collect();
+                SubmittedFile::Refused(format!("each of these can be {name}: {}; hand in one", names.join(", ")))
             }
         }
-        self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source")
     }
 
     /// Returns the answers to questions by their ids, such as `v02.sectors`, and complaints about their files.
@@ -114,7 +143,7 @@ impl Submission {
             }
             Err(why) => notes.push(why.to_string()),
         }
-        match self.first(&ANSWERS, MAX_PROGRESS_BYTES, "a file of answers") {
+        match self.first(&ANSWERS, MAX_PROGRESS_BYTES, "a file of answers", &mut notes) {
             SubmittedFile::Missing => {}
             SubmittedFile::Refused(why) => notes.push(why),
             SubmittedFile::Text(text) => match toml::from_str::<toml::Table>(&text) {
@@ -142,7 +171,7 @@ impl Submission {
         if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
             return Ok(None);
         }
-        match self.first(&PROGRESS, MAX_PROGRESS_BYTES, "a progress file") {
+        match self.first(&PROGRESS, MAX_PROGRESS_BYTES, "a progress file", &mut Vec::new()) {
             SubmittedFile::Missing => Ok(None),
             SubmittedFile::Refused(why) => Err(UnreadableProgress::Refused(why)),
             SubmittedFile::Text(text) => match Progress::parse(&text, "the progress file") {
@@ -156,7 +185,7 @@ impl Submission {
     }
 
     /// Returns the first existing file of several.
-    fn first(&self, names: &[&str], most: u64, what: &str) -> SubmittedFile {
+    fn first(&self, names: &[&str], most: u64, what: &str, notes: &mut Vec<String>) -> SubmittedFile {
         for name in names {
             let mut path = self.path.clone();
             let parts: Vec<&str> = name.split('/').collect();
@@ -168,12 +197,58 @@ impl Submission {
                     return SubmittedFile::Refused(format!("{shown} is a symbolic link, which is not followed"));
                 }
                 if at + 1 == parts.len() {
-                    return read(&path, most, what);
+                    return read(&path, most, what, notes);
                 }
             }
         }
         SubmittedFile::Missing
     }
+}
+
+/// Collects the files below a folder whose names a browser or a system may have made of `name`.
+fn similar_files(folder: &Path, name: &str, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let Some(rest) = left.checked_sub(1) else { return };
+        *left = rest;
+        let (Ok(kind), entry_name) = (entry.file_type(), entry.file_name()) else { continue };
+        let entry_name = entry_name.to_string_lossy();
+        if kind.is_dir() && depth > 0 && !entry_name.starts_with('.') {
+            similar_files(&entry.path(), name, depth - 1, left, found);
+        } else if kind.is_file() && original_name(&entry_name) == name {
+            found.push(entry.path());
+        }
+    }
+}
+
+/// Returns a name in lower case, without what is added to a second copy: `v02 (1).cu`, `v02-1.cu`, `v02 - Copy.cu`.
+fn original_name(name: &str) -> String {
+    let name = name.to_lowercase();
+    let (stem, ending) = name.rsplit_once('.').unwrap_or((&name, ""));
+    let stem = stem.split([' ', '(']).next().unwrap_or_default();
+    let number = stem.rsplit_once('-').filter(|(_, number)| number.chars().all(|c| c.is_ascii_digit()));
+    format!("{}.{ending}", number.map_or(stem, |(stem, _)| stem))
+}
+
+/// Returns the text of a file with line feeds alone at the ends of lines, and how it had to be read; `None` for what is
+/// no text.
+fn decoded(bytes: Vec<u8>) -> Option<(String, Option<&'static str>)> {
+    let is_control = |byte: &u8| byte.is_ascii_control() && !b"\t\n\x0c\r".contains(byte);
+    let (text, note) = match String::from_utf8(bytes) {
+        Ok(text) if text.contains('\0') => return None,
+        Ok(text) => match text.strip_prefix('\u{feff}') {
+            Some(rest) => (rest.to_owned(), Some("begins with a byte order mark, which is left out")),
+            None => (text, None),
+        },
+        // UTF-16 begins with a mark, too.
+        Err(error) if error.as_bytes().starts_with(b"\xff\xfe") || error.as_bytes().iter().any(is_control) => {
+            return None;
+        }
+        Err(error) => {
+            let text = error.as_bytes().iter().map(|byte| char::from(*byte)).collect();
+            (text, Some("is not in UTF-8, and was read as Latin-1"))
+        }
+    };
+    Some((text.replace("\r\n", "\n"), note))
 }
 
 /// Returns the entries of a file of answers. A key without quotes, `v02.sectors`, is a table in a table.
@@ -206,7 +281,7 @@ fn unreadable(what: &str, error: &toml::de::Error) -> String {
 }
 
 /// Reads a file that was just seen to be no link.
-fn read(path: &Path, most: u64, what: &str) -> SubmittedFile {
+fn read(path: &Path, most: u64, what: &str, notes: &mut Vec<String>) -> SubmittedFile {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let name = crate::plain(&name);
     // Opening a pipe would wait for its other end.
@@ -240,10 +315,12 @@ fn read(path: &Path, most: u64, what: &str) -> SubmittedFile {
         Ok(Ok(bytes)) if bytes.len() as u64 > most => {
             SubmittedFile::Refused(format!("{name} is too long; {what} has at most {most} bytes"))
         }
-        Ok(Ok(bytes)) => match String::from_utf8(bytes) {
-            Ok(text) if text.contains('\0') => SubmittedFile::Refused(format!("{name} is not text")),
-            Ok(text) => SubmittedFile::Text(text),
-            Err(_) => SubmittedFile::Refused(format!("{name} is not text in UTF-8")),
+        Ok(Ok(bytes)) => match decoded(bytes) {
+            Some((text, note)) => {
+                notes.extend(note.map(|note| format!("{name} {note}")));
+                SubmittedFile::Text(text)
+            }
+            None => SubmittedFile::Refused(format!("{name} is not text in UTF-8")),
         },
     }
 }

@@ -15,6 +15,7 @@ use grader::grade::{Class, Grading, GradingError};
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Compiled, TaskLimits, Tools};
+use tasks::{TaskName, shown};
 use xtask::clang::{self, Clang};
 use xtask::commands::teach::Grade;
 use xtask::learner;
@@ -317,9 +318,11 @@ fn fingerprint(path: &Path) -> Result<u64> {
 /// Returns the starters of the rubric's tasks by name, where they can be made.
 fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
     let tasks = rubric.tasks.iter().map(|graded| &graded.task);
+    let names: Vec<&TaskName> = tasks.clone().map(|task| &task.name).collect();
     tasks
         .filter_map(|task| {
-            let text = learner::starter(root, task).ok()?;
+            let others: Vec<&TaskName> = names.iter().filter(|name| **name != &task.name).copied().collect();
+            let text = shown::left_out(&learner::starter(root, task).ok()?, &task.shows, &others).ok()?;
             Some((task.name.to_string(), text))
         })
         .collect()

@@ -17,7 +17,7 @@ fn handed(name: &str, make: impl FnOnce(&Path)) -> SubmittedFile {
     make(&student);
     let found = all(&folder).expect("readable");
     assert_eq!(found.len(), 1);
-    let handed = found[0].source("v02.cu", true);
+    let (handed, _) = found[0].source("v02.cu", true);
     let _ = std::fs::remove_dir_all(&folder);
     handed
 }
@@ -142,7 +142,43 @@ fn a_single_file_is_a_submission_where_there_is_one_task() {
     let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
     assert_eq!(names, ["bob"]);
     let task = "v02.cu";
-    assert_eq!(found[0].source(task, true), SubmittedFile::Text("x".into()));
-    assert!(matches!(found[0].source(task, false), SubmittedFile::Refused(_)));
+    assert_eq!(found[0].source(task, true), (SubmittedFile::Text("x".into()), vec![]));
+    assert!(matches!(found[0].source(task, false).0, SubmittedFile::Refused(_)));
+    let _ = std::fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn misplaced_and_renamed_files_are_taken_with_a_note() {
+    let folder = folder("misplaced");
+    let cases: [(&str, &str, &[u8], &[&str]); 7] = [
+        ("a", "hw/my/v02.cu", b"x", &["v02.cu was found as hw/my/v02.cu"]),
+        ("b", "V02 (1).CU", b"x", &["v02.cu was found as V02 (1).CU"]),
+        ("c", "v02-2.cu", b"x\r\ny", &["v02.cu was found as v02-2.cu"]),
+        ("d", "v02.cu", b"\xef\xbb\xbfx", &["v02.cu begins with a byte order mark, which is left out"]),
+        ("e", "v02.cu", b"x // \xe4", &["v02.cu is not in UTF-8, and was read as Latin-1"]),
+        ("f", "v022.cu", b"x", &[]),
+        ("g", "a/b/c/d/v02.cu", b"x", &[]),
+    ];
+    for (student, file, bytes, _) in cases {
+        let path = folder.join(student).join(file);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, bytes).expect("written");
+    }
+    let found = all(&folder).expect("readable");
+    let texts = ["x", "x", "x\ny", "x", "x // ä"].map(|text| SubmittedFile::Text(text.into()));
+    let expected = texts.into_iter().chain([SubmittedFile::Missing, SubmittedFile::Missing]);
+    for ((submission, expected), (student, .., notes)) in found.iter().zip(expected).zip(cases) {
+        assert_eq!(
+            submission.source("v02.cu", true),
+            (expected, notes.iter().map(|&note| note.to_owned()).collect()),
+            "{student}"
+        );
+    }
+    std::fs::write(folder.join("b/v02 - Copy.cu"), "y").expect("written");
+    std::fs::write(folder.join("z.zip"), "PK").expect("written");
+    let found = all(&folder).expect("readable");
+    let why = |at: usize| refused(found[at].source("v02.cu", true).0);
+    assert_eq!(why(1), "each of these can be v02.cu: V02 (1).CU, v02 - Copy.cu; hand in one");
+    assert_eq!(why(7), "the submission is a zip file: unpack it into a folder of its name, and grade again");
     let _ = std::fs::remove_dir_all(&folder);
 }

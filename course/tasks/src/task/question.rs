@@ -55,10 +55,11 @@ impl Question {
         }
     }
 
-    /// Returns the choice with the given text, letter (`a`) or number (`1`).
+    /// Returns the choice with the given text, letter (`a`, `B)`, `(c)`) or number (`1.`).
     pub fn chosen(&self, given: &str) -> Option<&String> {
         let by_text = self.choices.iter().find(|choice| choice.eq_ignore_ascii_case(given));
         by_text.or_else(|| {
+            let given = given.trim_matches(|c: char| "(). ".contains(c));
             let mut letters = given.chars();
             let index = match (letters.next()?, letters.next()) {
                 (letter @ 'a'..='z', None) => letter as usize - 'a' as usize,

@@ -16,6 +16,7 @@ fn a_catalogue_is_read_whole() {
         panic!("two questions");
     };
     assert!(number.accepts(" 32 ") && !number.accepts("31") && !number.accepts("many"));
+    assert!(["A.", "a)", "(a)", " 1. "].iter().all(|given| choice.accepts(given)) && !choice.accepts("()"));
     assert!(choice.accepts("Those of one bank") && choice.accepts("a") && choice.accepts("1") && !choice.accepts("b"));
 }
 
