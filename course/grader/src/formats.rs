@@ -81,11 +81,13 @@ fn feedback(verdict: &Verdict) -> String {
 
 fn output_of(student: &Student, item: &crate::score::Item) -> String {
     let mut out = item.why.clone().unwrap_or_default();
-    let failed = item.status == Status::Failed;
     let verdict = student.verdicts.iter().find(|verdict| item.task.as_ref() == Some(&verdict.task));
-    let first_failed = student.items.iter().find(|other| other.status == Status::Failed && other.task == item.task);
-    let is_first = first_failed.is_some_and(|first| first.id == item.id);
-    if let Some(verdict) = verdict.filter(|_| failed && is_first) {
+    // Of a kernel that does not compile, no item failed: none was judged.
+    let is_refused = verdict.is_some_and(|verdict| verdict.compiler.is_some());
+    let mut failed = student.items.iter().filter(|other| other.status == Status::Failed || is_refused);
+    let first = failed.find(|other| other.task == item.task);
+    let is_first = first.is_some_and(|first| first.id == item.id);
+    if let Some(verdict) = verdict.filter(|_| is_first) {
         let more = feedback(verdict);
         if !more.is_empty() && more != out {
             out = if more.starts_with(&out) { more } else { format!("{out}\n{more}") };

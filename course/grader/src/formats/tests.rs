@@ -86,3 +86,21 @@ fn an_item_has_the_report_of_its_own_task() {
         assert_eq!(output_of(&student, item), format!("the report of {task}"));
     }
 }
+
+#[test]
+fn what_does_not_compile_is_told_once_with_its_lines_and_is_not_green() {
+    let mut class = class();
+    let log = "my/v02.cu(9): error: expected a \";\"\nmy/v02.cu(12): error: identifier \"kk\" is undefined\n";
+    let refused = tasks::compile::Refused::from_log(log);
+    let student = &mut class.students[1];
+    student.verdicts = vec![Verdict::refused(TaskName::rebuild("v02"), &[], refused)];
+    for item in &mut student.items {
+        (item.status, item.why) = (Status::NotRun, Some("it does not compile".into()));
+    }
+    let results = gradescope::results(&class, &class.students[1]);
+    let [first, second] = [0, 1].map(|at| results["tests"][at]["output"].as_str().expect("a text").to_owned());
+    assert!(first.contains("my/v02.cu:9") && first.contains("my/v02.cu:12"), "{first}");
+    assert_eq!(second, "it does not compile");
+    let suite = junit::report(&class);
+    assert!(suite.contains("tests=\"3\" failures=\"2\"") && suite.matches("<failure").count() == 2, "{suite}");
+}
