@@ -184,6 +184,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
             }
         }
         verdict.n_shapes += usize::from(right);
+        verdict.n_tried += 1;
     }
     match kept {
         None => verdict,

@@ -96,6 +96,7 @@ struct Judgement<'a, T: Sums> {
     task: &'a Task,
     module: &'a EmulatedModule<'a>,
     n_shapes: usize,
+    n_tried: usize,
     findings: Vec<Found>,
     mismatch: Option<Mismatch>,
     notes: Vec<String>,
@@ -116,6 +117,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             task: request.task,
             module,
             n_shapes: 0,
+            n_tried: 0,
             findings: Vec::new(),
             mismatch: None,
             notes: Vec::new(),
@@ -143,6 +145,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     /// Runs one shape with all checks; false when a check found a mistake.
     fn run_shape(&mut self, shape: Shape, setup: &LaunchSetup) -> bool {
         let mut right = true;
+        self.n_tried += 1;
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
             match self.launch(&trial, CheckLevel::CheckedWithGlobalRaces, setup) {
                 TrialOutcome::Right(_) => {}
@@ -349,6 +352,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             code,
             why: failed.and_then(|part| part.why.clone()),
             n_shapes: self.n_shapes,
+            n_tried: self.n_tried,
             wrong: self.mismatch.filter(|_| error.is_none()).map(|mismatch| mismatch.wrong),
             findings: self.findings,
             compiler: None,

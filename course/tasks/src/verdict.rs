@@ -43,6 +43,9 @@ pub struct Verdict {
     pub parts: Vec<Part>,
     /// Shapes with a right result and without findings.
     pub n_shapes: usize,
+    /// Shapes on which it was run.
+    #[serde(default)]
+    pub n_tried: usize,
     /// The most informative wrong result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wrong: Option<Wrong>,
@@ -183,6 +186,7 @@ impl Verdict {
             why: Some(why.into()),
             parts: [vec![Part::compiles()], Part::not_run(criteria, why)].concat(),
             n_shapes: 0,
+            n_tried: 0,
             wrong: None,
             findings: Vec::new(),
             compiler: None,

@@ -13,7 +13,7 @@ fn rubric() -> Rubric {
 fn points(failed: &[&str], n_shapes: usize) -> String {
     let graded = &rubric().tasks[0];
     let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &graded.task.does, "x", "x");
-    verdict.n_shapes = n_shapes;
+    (verdict.n_shapes, verdict.n_tried) = (n_shapes, 9);
     for part in &mut verdict.parts {
         *part = Part {
             status: if failed.contains(&part.id.as_str())
@@ -34,10 +34,11 @@ fn each_part_has_its_own_points() {
     assert_eq!(points(&[], 9), "10");
     assert_eq!(points(&["clean"], 9), "8");
     assert_eq!(points(&["does"], 9), "6");
-    assert_eq!(points(&["right"], 3), "6");
+    assert_eq!(points(&["right"], 5), "6");
 }
 
 #[test]
 fn a_kernel_that_does_nothing_has_no_points_for_being_clean() {
     assert_eq!(points(&["right"], 0), "0");
+    assert_eq!(points(&["right"], 1), "0");
 }
