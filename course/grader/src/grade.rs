@@ -24,7 +24,7 @@ use crate::sandbox::Sandbox;
 use crate::score::{self, Item};
 use crate::similar::{self, Pair};
 use crate::submissions::{self, Submission, SubmittedFile};
-use crate::unit::{self, TaskLimits, Tools, code};
+use crate::unit::{TaskLimits, Tools, Unit, code};
 
 /// Raised when results of an older version must not be used.
 const VERSION: u32 = 1;
@@ -259,10 +259,15 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, FileErr
     remove()?;
     std::fs::create_dir_all(&job).map_err(&io)?;
     let job_path = job.canonicalize().map_err(&io)?;
-    let seed = grading.rubric.seed;
-    let judged = catch_unwind(AssertUnwindSafe(|| {
-        unit::judge(grading.tools, grading.sandbox, &grading.limits, entry.graded, seed, source, &job_path)
-    }));
+    let unit = Unit {
+        tools: grading.tools,
+        sandbox: grading.sandbox,
+        limits: &grading.limits,
+        graded: entry.graded,
+        seed: grading.rubric.seed,
+        starter: grading.starters.get(&entry.graded.task.name.to_string()).map_or("", String::as_str),
+    };
+    let judged = catch_unwind(AssertUnwindSafe(|| unit.judge(source, &job_path)));
     let kept = match judged {
         Ok(Ok(verdict)) => StoredOutcome::Verdict(Box::new(verdict)),
         _ if (grading.tools.launcher.interrupted)() => {

@@ -6,7 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tasks::verdict::{CLEAN, RIGHT, Status, Verdict};
+use tasks::verdict::{CLEAN, ChangedLine, RIGHT, Status, Verdict};
 use tasks::{TaskName, part_id};
 
 use crate::rubric::{GradedQuestion, GradedTask};
@@ -54,6 +54,11 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
                     (0.0, Some(format!("the result is right for {} of {} shapes", verdict.n_shapes, verdict.n_tried)))
                 }
                 Status::Passed => (max, None),
+                // With a barrier it would be right.
+                _ if id == part_id::RIGHT && !verdict.remedies.is_empty() => {
+                    let edits = verdict.remedies.iter().flat_map(|remedy| &remedy.changes).map(edited);
+                    (max / 2.0, Some(format!("half, as it would be right {}", edits.collect::<Vec<_>>().join(", "))))
+                }
                 _ => (0.0, why.or_else(|| verdict.why.clone())),
             };
             Item {
@@ -70,6 +75,14 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
             }
         })
         .collect()
+}
+
+/// Returns a change of a line in words.
+fn edited(change: &ChangedLine) -> String {
+    match (&change.added, &change.removed) {
+        (Some(added), None) => format!("with `{}` after line {}", added.trim(), change.line),
+        _ => format!("without line {}", change.line),
+    }
 }
 
 /// Returns the line of a question, from the answers by their ids. It checks the answer itself and trusts no file's

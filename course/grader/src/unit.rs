@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
 use serde::{Deserialize, Serialize};
-use tasks::Task;
 use tasks::compile::Refused;
-use tasks::verdict::Verdict;
+use tasks::edits::{self, Clues};
+use tasks::verdict::{Part, Remedy, Status, Verdict};
+use tasks::{diff, part_id};
 
 use crate::rubric::GradedTask;
 use crate::sandbox::{Confined, JobLimits, Launcher, Sandbox};
@@ -86,63 +87,142 @@ pub enum UnitError {
     OtherTask,
 }
 
-/// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
-/// alone.
-pub fn judge(
-    tools: &Tools,
-    sandbox: &Sandbox,
-    limits: &TaskLimits,
-    graded: &GradedTask,
-    seed: u64,
-    source: &str,
-    job: &Path,
-) -> Result<Verdict, UnitError> {
-    let task = &graded.task;
-    let io = FileError::at(job);
-    let file = format!("my/{}", task.file());
-    std::fs::create_dir_all(job.join("my")).map_err(&io)?;
-    std::fs::write(job.join(&file), source).map_err(&io)?;
-    let mut arguments: Vec<OsString> = ["--task", "task.json"].map(OsString::from).into();
-    let ptx = match &task.host {
-        Some(_) => {
-            arguments.extend(["--answer", &file].map(OsString::from));
-            graded.finished.clone()
+/// All that a verdict on a source depends on, apart from the source.
+pub(crate) struct Unit<'a> {
+    pub(crate) tools: &'a Tools,
+    pub(crate) sandbox: &'a Sandbox,
+    pub(crate) limits: &'a TaskLimits,
+    pub(crate) graded: &'a GradedTask,
+    pub(crate) seed: u64,
+    /// The file that students began with; empty where it is not known.
+    pub(crate) starter: &'a str,
+}
+
+/// Barriers that are tried where threads race.
+const MAX_BARRIERS: usize = 4;
+
+impl Unit<'_> {
+    /// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
+    /// alone.
+    ///
+    /// What a kernel does beside a race cannot be judged. If a barrier removes the race, and the result is right then,
+    /// the criteria are those of the kernel with the barrier, and it is a remedy of the verdict.
+    pub(crate) fn judge(&self, source: &str, job: &Path) -> Result<Verdict, UnitError> {
+        let mut verdict = self.judge_alone(source, job)?;
+        if verdict.code.as_deref() != Some("E-RACE") {
+            return Ok(verdict);
         }
-        None => {
-            std::fs::create_dir_all(job.join("kernels")).map_err(&io)?;
-            arguments.extend(["--source", &file].map(OsString::from));
-            for (name, text) in &tools.headers {
-                std::fs::write(job.join("kernels").join(name), text).map_err(&io)?;
-                arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
-            }
-            match compile(tools, sandbox, limits, task, &file, job)? {
-                CompileOutcome::Ptx(ptx) => Some(ptx),
-                CompileOutcome::Refused(verdict) => return Ok(*verdict),
+        for (n, text) in self.with_barriers(source, &verdict).iter().enumerate() {
+            let job = job.join(format!("barrier{n}"));
+            std::fs::create_dir(&job).map_err(FileError::at(&job))?;
+            let repaired = self.judge_alone(text, &job)?;
+            let passed = |id: &str| repaired.parts.iter().any(|part| part.id == id && part.status == Status::Passed);
+            if passed(part_id::RIGHT) && passed(part_id::CLEAN) {
+                verdict.remedies = vec![Remedy { changes: diff::changed_lines(source, text) }];
+                let kept =
+                    verdict.parts.iter().filter(|part| part.status != Status::NotRun || part.id == part_id::RIGHT);
+                let kept: Vec<Part> = kept.cloned().collect();
+                let judged = repaired.parts.into_iter().filter(|part| kept.iter().all(|known| known.id != part.id));
+                verdict.parts = kept.iter().cloned().chain(judged).collect();
+                (verdict.n_shapes, verdict.n_tried) = (repaired.n_shapes, repaired.n_tried);
+                break;
             }
         }
-    };
-    if let Some(ptx) = ptx {
-        std::fs::write(job.join("kernel.ptx"), ptx).map_err(&io)?;
-        arguments.extend(["--ptx", "kernel.ptx"].map(OsString::from));
+        Ok(verdict)
     }
-    // Strings, numbers and lists always serialise.
-    let described = serde_json::to_string(task).expect("plain data");
-    std::fs::write(job.join("task.json"), described).map_err(&io)?;
-    let seed = seed.to_string();
-    arguments.extend(["--hidden", "--threads", "1", "--seed", &seed].map(OsString::from));
-    let judged = sandbox
-        .run(
-            &tools.launcher,
-            &Confined { program: &tools.judge, reads: &[], job, arguments: &arguments, limits: limits.judge },
-        )
-        .map_err(|why| UnitError::NotStarted { program: "judge", why })?;
-    match outcome("the kernel", &judged, limits.judge)? {
-        Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
-            let verdict: Verdict = serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
-            if verdict.task == task.name { Ok(verdict) } else { Err(UnitError::OtherTask) }
+
+    /// Returns the source with a barrier more or one moved, the likely places first.
+    fn with_barriers(&self, source: &str, verdict: &Verdict) -> Vec<String> {
+        const MANY: usize = 96;
+        let (task, file) = (&self.graded.task, self.graded.task.file());
+        let clues = Clues::new(verdict, &format!("my/{file}"), &file);
+        let edits = edits::edits(source, self.starter, task, &clues, MANY);
+        let is_barrier = |text: &String| text.is_empty() || text.trim() == "__syncthreads();";
+        let of_barriers = edits.iter().filter(|changes| changes.iter().all(|(_, new)| is_barrier(new)));
+        let added = of_barriers.filter(|changes| changes.iter().any(|(_, new)| !new.is_empty()));
+        added.take(MAX_BARRIERS).map(|changes| edits::apply(source, changes)).collect()
+    }
+
+    fn judge_alone(&self, source: &str, job: &Path) -> Result<Verdict, UnitError> {
+        let Self { tools, sandbox, limits, graded, .. } = *self;
+        let task = &graded.task;
+        let io = FileError::at(job);
+        let file = format!("my/{}", task.file());
+        std::fs::create_dir_all(job.join("my")).map_err(&io)?;
+        std::fs::write(job.join(&file), source).map_err(&io)?;
+        let mut arguments: Vec<OsString> = ["--task", "task.json"].map(OsString::from).into();
+        let ptx = match &task.host {
+            Some(_) => {
+                arguments.extend(["--answer", &file].map(OsString::from));
+                graded.finished.clone()
+            }
+            None => {
+                std::fs::create_dir_all(job.join("kernels")).map_err(&io)?;
+                arguments.extend(["--source", &file].map(OsString::from));
+                for (name, text) in &tools.headers {
+                    std::fs::write(job.join("kernels").join(name), text).map_err(&io)?;
+                    arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
+                }
+                match self.compile(&file, job)? {
+                    CompileOutcome::Ptx(ptx) => Some(ptx),
+                    CompileOutcome::Refused(verdict) => return Ok(*verdict),
+                }
+            }
+        };
+        if let Some(ptx) = ptx {
+            std::fs::write(job.join("kernel.ptx"), ptx).map_err(&io)?;
+            arguments.extend(["--ptx", "kernel.ptx"].map(OsString::from));
         }
-        Outcome::Ended | Outcome::Crashed(_) => Err(complaint("judge", &judged)),
-        Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
+        // Strings, numbers and lists always serialise.
+        let described = serde_json::to_string(task).expect("plain data");
+        std::fs::write(job.join("task.json"), described).map_err(&io)?;
+        let seed = self.seed.to_string();
+        arguments.extend(["--hidden", "--threads", "1", "--seed", &seed].map(OsString::from));
+        let confined = Confined { program: &tools.judge, reads: &[], job, arguments: &arguments, limits: limits.judge };
+        let judged = sandbox.run(&tools.launcher, &confined);
+        let judged = judged.map_err(|why| UnitError::NotStarted { program: "judge", why })?;
+        match outcome("the kernel", &judged, limits.judge)? {
+            Outcome::Ended if matches!(judged.status.code(), Some(0 | 1)) => {
+                let verdict: Verdict =
+                    serde_json::from_slice(&judged.output).map_err(|_| complaint("judge", &judged))?;
+                if verdict.task == task.name { Ok(verdict) } else { Err(UnitError::OtherTask) }
+            }
+            Outcome::Ended | Outcome::Crashed(_) => Err(complaint("judge", &judged)),
+            Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
+        }
+    }
+
+    fn compile(&self, file: &str, job: &Path) -> Result<CompileOutcome, UnitError> {
+        let Self { tools, sandbox, limits, .. } = *self;
+        let task = &self.graded.task;
+        let mut arguments = tools.compiler_arguments.clone();
+        arguments.push(OsString::from(file));
+        let confined = Confined {
+            program: &tools.compiler,
+            reads: &tools.compiler_reads,
+            job,
+            arguments: &arguments,
+            limits: limits.compile,
+        };
+        let compiled = sandbox.run(&tools.launcher, &confined);
+        let compiled = compiled.map_err(|why| UnitError::NotStarted { program: "the compiler", why })?;
+        let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
+        match outcome("the compiler", &compiled, limits.compile)? {
+            Outcome::Ended => match serde_json::from_slice(&compiled.output) {
+                Ok(Compiled::Ptx(ptx)) => Ok(CompileOutcome::Ptx(ptx)),
+                Ok(Compiled::Refused(log)) => Ok(CompileOutcome::Refused(Box::new(refused(&log)))),
+                Err(_) => Err(complaint("the compiler", &compiled)),
+            },
+            // NVIDIA's compiler crashes on some sources that it ought to refuse.
+            Outcome::Crashed(why) => Ok(CompileOutcome::Refused(Box::new(refused(&why)))),
+            Outcome::Stopped(code, why) => {
+                let mut verdict = refused(&why);
+                if code == code::TIMEOUT {
+                    verdict.code = Some(code.into());
+                }
+                Ok(CompileOutcome::Refused(Box::new(verdict)))
+            }
+        }
     }
 }
 
@@ -150,47 +230,6 @@ pub fn judge(
 enum CompileOutcome {
     Ptx(String),
     Refused(Box<Verdict>),
-}
-
-fn compile(
-    tools: &Tools,
-    sandbox: &Sandbox,
-    limits: &TaskLimits,
-    task: &Task,
-    file: &str,
-    job: &Path,
-) -> Result<CompileOutcome, UnitError> {
-    let mut arguments = tools.compiler_arguments.clone();
-    arguments.push(OsString::from(file));
-    let compiled = sandbox
-        .run(
-            &tools.launcher,
-            &Confined {
-                program: &tools.compiler,
-                reads: &tools.compiler_reads,
-                job,
-                arguments: &arguments,
-                limits: limits.compile,
-            },
-        )
-        .map_err(|why| UnitError::NotStarted { program: "the compiler", why })?;
-    let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
-    match outcome("the compiler", &compiled, limits.compile)? {
-        Outcome::Ended => match serde_json::from_slice(&compiled.output) {
-            Ok(Compiled::Ptx(ptx)) => Ok(CompileOutcome::Ptx(ptx)),
-            Ok(Compiled::Refused(log)) => Ok(CompileOutcome::Refused(Box::new(refused(&log)))),
-            Err(_) => Err(complaint("the compiler", &compiled)),
-        },
-        // NVIDIA's compiler crashes on some sources that it ought to refuse.
-        Outcome::Crashed(why) => Ok(CompileOutcome::Refused(Box::new(refused(&why)))),
-        Outcome::Stopped(code, why) => {
-            let mut verdict = refused(&why);
-            if code == code::TIMEOUT {
-                verdict.code = Some(code.into());
-            }
-            Ok(CompileOutcome::Refused(Box::new(verdict)))
-        }
-    }
 }
 
 enum Outcome {

@@ -417,3 +417,24 @@ fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
     assert_eq!(codes("mallory"), (0.0, "E-LOOP wrong-result no-entry".into()));
     assert_eq!(codes("none"), (0.0, "compile compile compile".into()));
 }
+
+#[test]
+fn a_kernel_that_lacks_one_barrier_has_the_points_of_its_idea_with_bubblewrap() {
+    let Some(class) = Class::new("barrier") else {
+        return;
+    };
+    let barrier = "        __syncthreads();";
+    let whole = finished();
+    assert_eq!(whole.matches(barrier).count(), 2, "{whole}");
+    class.submit("without-first", &whole.replacen(barrier, "", 1));
+    let at = whole.rfind(barrier).expect("there are two");
+    class.submit("without-second", &(whole[..at].to_owned() + &whole[at + barrier.len()..]));
+    class.submit("without-both", &whole.replace(barrier, ""));
+    assert!(class.grade("out", &[]).status.success());
+    let grades = class.grades("out");
+    let of = |name: &str| grades[name]["points"].as_f64().expect("a number");
+    assert_eq!([of("without-first"), of("without-second"), of("without-both")], [6.0, 6.0, 0.0]);
+    let right = &grades["without-first"]["items"][0];
+    let why = right["why"].as_str().expect("a reason");
+    assert!(why.starts_with("half, as it would be right with `__syncthreads();` after line "), "{why}");
+}
