@@ -1,10 +1,9 @@
 //! Reads submissions.
 //!
 //! A submission is a folder, named after its student, with the files of the tasks (`v02.cu`, or `my/v02.cu` as in the
-//! exercises), or a single `.cu` file for an assignment of one task. A file that lies deeper, or whose name a browser or
-//! a system changed (`V02 (1).cu`), is taken with a note if there is one such file. Symbolic links are not followed, not
-//! even links to folders; devices and pipes are not opened; files that are too large are not read. Other files are
-//! ignored.
+//! exercises), or a single `.cu` file for an assignment of one task. A file that lies deeper, or whose name was changed
+//! on its way (`V02 (1).cu`), is taken with a note if there is one such file. Symbolic links are not followed, not even
+//! links to folders; devices and pipes are not opened; files that are too large are not read. Other files are ignored.
 
 #[cfg(all(test, unix))]
 mod tests;

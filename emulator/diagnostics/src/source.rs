@@ -572,8 +572,8 @@ impl Source {
         (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
 
-    /// Returns the comparisons that hold in a line of a kernel: of the `if`s and loops around it, of the `return`s above
-    /// it, and of `… ? x[i] : 0` in the line.
+    /// Returns the comparisons that hold in a line of a kernel: of the `if`s and loops around it, of the `return`s
+    /// above it, and of `… ? x[i] : 0` in the line.
     pub(crate) fn conditions(&self, kernel: &str, line: u32) -> Vec<Compared> {
         let mut found = Vec::new();
         for one in self.governing(line) {

@@ -26,7 +26,8 @@ impl Search<'_> {
             is_end.then(|| (line, (end..end, format!("{indent}{BARRIER_TEXT}\n"))))
         });
         let places: Vec<(usize, (Range<usize>, String))> = places.collect();
-        // In loops over the elements of a thread a barrier would do as well, many times over: not even where it is named.
+        // In loops over the elements of a thread a barrier would do as well, many times over: that outweighs a
+        // suspicion.
         let deeper = |(_, text): &(Range<usize>, String)| {
             (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2) * (NAMED + 1)
         };
