@@ -507,14 +507,11 @@ fn workflow(assignment: &Assignment) -> String {
     } else {
         ("on the emulated GPU", "[push, pull_request]", "ubuntu-latest")
     };
-    format!(
-        "# Checks the kernels at each push, {comment}.\nname: check\non: {on}\npermissions:\n  \
-         contents: read\njobs:\n  check:\n    runs-on: {runner}\n    timeout-minutes: 20\n    steps:\n      - uses: \
-         actions/checkout@v4\n      - uses: actions/cache@v4\n        with:\n          path: |\n            \
-         ~/.cargo/registry\n            target\n          key: check-${{{{ hashFiles('Cargo.lock') }}}}\n      - run: \
-         cargo xtask setup\n      - run: cargo xtask check {}\n",
-        names(assignment).join(" ")
-    )
+    let steps = include_str!("assign/workflow.yml");
+    let check = format!("cargo xtask check {}", names(assignment).join(" "));
+    format!("# Checks the kernels at each push, {comment}.\nname: check\non: {on}\n{steps}")
+        .replace("RUNNER", runner)
+        .replace("CHECK", &check)
 }
 
 pub fn rubric(assignment: &Assignment) -> String {

@@ -25,6 +25,9 @@ pub fn compile_edited(steps: &[&Step]) -> Result<()> {
             continue;
         }
         let name = short(&root, &source);
+        if !paths::has_finished_kernels(&root) {
+            bail!("this repository has no finished kernels; check yours with: {} check", paths::command_name());
+        }
         if !source.is_file() {
             bail!("{name} is missing; get it back with: git checkout {name}");
         }

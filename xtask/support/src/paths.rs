@@ -13,6 +13,12 @@ pub fn checkout() -> Option<PathBuf> {
     here.ancestors().find(|f| is_checkout(f)).map(Path::to_path_buf)
 }
 
+/// Returns whether a checkout has the finished kernels of steps; a repository of tasks, which `assign` makes, has none.
+pub fn has_finished_kernels(root: &Path) -> bool {
+    let kernels = catalog::files::files_ending_with(&root.join("kernels"), ".cu").unwrap_or_default();
+    kernels.iter().any(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('v')))
+}
+
 /// Returns the folder of the workspace; where there is none, the current one.
 pub fn repository() -> PathBuf {
     checkout().unwrap_or_else(|| PathBuf::from("."))

@@ -131,7 +131,10 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     assert_eq!(again(&["reset", "v02"]), (Some(0), String::new()));
     assert_eq!(fs::read_to_string(out.join("my/v02.cu")).expect("the starter"), before);
     let (code, why) = again(&["solution", "v02", "--give-up"]);
-    assert!(code == Some(3) && why.contains("kernels/v02_shared.cu"), "{code:?} {why}");
+    assert!(code == Some(3) && why.contains("no finished kernels"), "{code:?} {why}");
+
+    let (code, why) = again(&["bench", "v02", "--emulate"]);
+    assert!(code == Some(3) && why.contains("no finished kernels; check yours with: cargo xtask check"), "{code:?} {why}");
 
     // An existing folder is not overwritten.
     let twice = xtask(&["assign", "v02", "--out", &shown]);

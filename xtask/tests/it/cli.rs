@@ -626,6 +626,7 @@ fn a_damaged_ptx_file_is_named() {
     --- stderr
     error: kernels/ptx/v05_bank_conflict_free.ptx is damaged (it is not text); get it back with: git checkout kernels/ptx/v05_bank_conflict_free.ptx
     ");
+    fs::write(root.join("kernels/v01_other.cu"), "").expect("a file");
     fs::remove_file(root.join("kernels/v05_bank_conflict_free.cu")).expect("a file");
     insta::assert_snapshot!(run(&mut command), @r"
     exit code 3

@@ -8,7 +8,7 @@ use catalog::text::Paint;
 use records::record::{Check, Line};
 use step_cli::PassedOn;
 use tasks::verdict::Status;
-use tasks::{Task, TaskName, progress};
+use tasks::{Catalogue, Task, TaskName, progress};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::programs::Programs;
@@ -59,6 +59,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 /// Splits the arguments into tasks with copies, and the others, which must be steps.
 fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     let (mut copies, mut rest) = (Vec::new(), Vec::new());
+    let are_all = args.steps.iter().all(|asked| asked == "all") && !args.finished;
+    if let Some(root) = paths::checkout().filter(|root| are_all && !paths::has_finished_kernels(root)) {
+        let all = Catalogue::load_all(&root)?.into_iter().flat_map(|catalogue| catalogue.tasks);
+        return Ok((all.filter(|task| task.copy(&root).is_file()).collect(), rest));
+    }
     for asked in &args.steps {
         match TaskName::parse(asked).ok() {
             Some(name) if name.id.is_some() && args.finished => {

@@ -28,9 +28,12 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     } else {
         "no NVIDIA GPU here, so the emulated one"
     };
-    let others = PROGRAMS.map(|program| program.id).join(", ");
-    let steps = format!("{} with kernels, {others} without", catalog::range());
-    out.push_str(&format!("  where   {place}\n  device  {device}\n  steps   {steps}\n"));
+    let has_steps = root.as_deref().is_none_or(paths::has_finished_kernels);
+    out.push_str(&format!("  where   {place}\n  device  {device}\n"));
+    if has_steps {
+        let others = PROGRAMS.map(|program| program.id).join(", ");
+        out.push_str(&format!("  steps   {} with kernels, {others} without\n", catalog::range()));
+    }
 
     let mut next = Vec::new();
     let edited = root.as_deref().map(edited).unwrap_or_default();
@@ -55,8 +58,12 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     if next.is_empty() {
         next.push((format!("{me} bench v05"), "run one step, and see what it does"));
     }
-    next.push((format!("{me} list"), "what the steps are"));
-    next.push((format!("{me} check all"), "are all kernels right?"));
+    if has_steps {
+        next.push((format!("{me} list"), "what the steps are"));
+        next.push((format!("{me} check all"), "are all kernels right?"));
+    } else {
+        next.push((format!("{me} check"), "are all your kernels right?"));
+    }
     next.push((format!("{me} doctor"), "what this machine has, and lacks"));
     next.push((format!("{me} --help"), "everything else"));
 

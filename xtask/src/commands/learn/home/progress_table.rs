@@ -6,7 +6,7 @@ use catalog::text::{Paint, Table};
 use tasks::progress::{Progress, TaskProgress};
 use tasks::quiz::{self, QuestionState};
 use tasks::{Catalogue, Task};
-use xtask_support::output;
+use xtask_support::{output, paths};
 
 use crate::learner;
 
@@ -33,7 +33,8 @@ pub(super) fn load(root: &Path) -> Option<State> {
 impl State {
     pub(super) fn table(&self, paint: Paint) -> String {
         let mut table = Table::new(["step", "name", "its kernel", "more tasks", "questions"]).left(3);
-        for catalogue in &self.catalogues {
+        // A repository of tasks has those of some steps.
+        for catalogue in self.catalogues.iter().filter(|known| !known.tasks.is_empty() || !known.questions.is_empty()) {
             let name = catalog::find(&catalogue.step).map_or("", |step| step.name);
             let kernel = catalogue.tasks.iter().find(|task| task.name.id.is_none());
             let kernel = kernel.map_or(String::new(), |task| self.state(task));
@@ -42,7 +43,7 @@ impl State {
             let (right, all) = self.questions(&catalogue.step);
             table.row([catalogue.step.clone(), name.to_owned(), kernel, share(done, more.len()), share(right, all)]);
         }
-        for program in catalog::PROGRAMS {
+        for program in catalog::PROGRAMS.iter().filter(|_| paths::has_finished_kernels(&self.root)) {
             table.row([program.id.to_owned(), program.name.to_owned(), String::new(), String::new(), String::new()]);
         }
         format!("\n{}", table.without_empty_columns().render(paint))
@@ -81,8 +82,9 @@ impl State {
         let is_open = |task: &&&Task| !self.task_progress(task).is_over();
         // The one that was worked on last; where that is over, the first.
         let mut begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
-        let last = tasks.iter().max_by_key(|task| self.task_progress(task).last).filter(is_open);
-        if let Some(task) = last.filter(|task| self.is_started(task)).or_else(|| begun.next()) {
+        let touched = tasks.iter().filter(|task| self.task_progress(task).last.is_some());
+        let last = touched.max_by_key(|task| self.task_progress(task).last).filter(is_open);
+        if let Some(task) = last.or_else(|| begun.next()) {
             let (name, known) = (&task.name, self.task_progress(task));
             let hash = learner::hash(&self.root, task);
             return vec![match (hash, known.code) {
