@@ -100,7 +100,7 @@ pub(crate) fn hash(root: &Path, task: &Task) -> Option<String> {
 pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
     let path = root.join(&task.solution);
     if !path.is_file() && !paths::has_finished_kernels(root) {
-        bail!("this repository has no finished kernels: ask who gave it to you");
+        bail!("this repository has no finished kernels: ask the person who gave it to you");
     }
     std::fs::read_to_string(&path).with_context(|| task.solution.display().to_string())
 }

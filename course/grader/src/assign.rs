@@ -4,6 +4,7 @@
 //! the kernels only headers and the probe of the device. Tests, examples and everything else that could hold a finished
 //! kernel stay behind. Answers to questions, and the last level of hints, are taken out of the catalogues.
 
+mod answers;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +16,7 @@ use catalog::provenance::target_of;
 use tasks::solutions::{self, SolutionError};
 use tasks::task::{Question, UnknownTask, file_of};
 use tasks::variant::{self, Point, VariantError};
-use tasks::{Catalogue, CatalogueError, Task, TaskName, markers, quiz, shown};
+use tasks::{Catalogue, CatalogueError, Task, TaskName, quiz};
 use toml::{Table, Value};
 
 #[derive(Debug, Clone)]
@@ -75,7 +76,7 @@ pub enum AssignError {
     )]
     ShowsAnswers { task: TaskName, others: String, n: usize, of: usize },
     #[error("{task}: its starter does not have these lines, which its catalogue says it shows:\n{lines}")]
-    ShowsNothing { task: TaskName, lines: String },
+    LinesNotInStarter { task: TaskName, lines: String },
     #[error("{launch} launches the finished kernel of {other}: a repository with both would hold a solution")]
     HoldsSolution { launch: TaskName, other: TaskName },
     /// The step has no task whose numbers are drawn; `steps` lists those that have one.
@@ -138,33 +139,9 @@ pub fn choose(
             return Err(AssignError::HoldsSolution { launch, other });
         }
     }
-    leave_answers_out(root, &mut given)?;
+    answers::leave_out(&mut given)?;
+    answers::refuse(root, &given)?;
     Ok((given, questions))
-}
-
-/// Takes out of each starter what the other tasks ask for, as far as the catalogues say so, and looks at what is left.
-fn leave_answers_out(root: &Path, given: &mut [AssignedTask]) -> Result<(), AssignError> {
-    let names: Vec<TaskName> = given.iter().map(|given| given.task.name.clone()).collect();
-    for AssignedTask { task, starter, .. } in given.iter_mut() {
-        let others: Vec<&TaskName> = names.iter().filter(|name| **name != task.name).collect();
-        *starter = shown::left_out(starter, &task.shows, &others)
-            .map_err(|part| AssignError::ShowsNothing { task: task.name.clone(), lines: part.lines.clone() })?;
-    }
-    // A kernel that is written from the start has lines that every starter has.
-    for one in given.iter().filter(|given| given.task.has_starter && given.task.host.is_none()) {
-        let (task, path) = (&one.task.name, &one.task.solution);
-        let finished = std::fs::read_to_string(root.join(path)).map_err(FileError::at(path))?;
-        let finished = markers::finished(&finished);
-        let others: Vec<&AssignedTask> = given.iter().filter(|other| other.task.name != *task).collect();
-        for others in others.chunks(1).chain([&others[..]]) {
-            let texts: Vec<&str> = others.iter().map(|other| other.starter.as_str()).collect();
-            if let Some((n, of)) = shown::answers(&finished, &one.starter, &texts) {
-                let names: Vec<String> = others.iter().map(|other| other.task.name.to_string()).collect();
-                return Err(AssignError::ShowsAnswers { task: task.clone(), others: names.join(" and "), n, of });
-            }
-        }
-    }
-    Ok(())
 }
 
 fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant), AssignError> {

@@ -154,6 +154,7 @@ fn key_of_task(grading: &Grading<'_>, graded: &GradedTask) -> Sha256 {
         grading.tools.headers,
         graded.task,
         graded.finished,
+        grading.starters.get(&graded.task.name.to_string()),
         grading.rubric.seed,
         grading.limits,
         grading.sandbox.is_tight(),

@@ -30,7 +30,7 @@ pub struct Item {
 }
 
 /// Returns the lines of a task. Points for the absence of a mistake (`clean`, a threshold) require a right result for
-/// most shapes: a kernel that does nothing, or is made for one shape, makes no mistakes.
+/// half of the shapes: a kernel that does nothing, or is made for one shape, makes no mistakes.
 pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
     let name = &graded.task.name;
     let mut parts = vec![
@@ -48,16 +48,22 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
             let part = verdict.parts.iter().find(|part| part.id == id);
             let status = part.map_or(Status::NotRun, |part| part.status);
             let why = part.and_then(|part| part.why.clone());
-            let does_little = verdict.n_shapes == 0 || 2 * verdict.n_shapes < verdict.n_tried;
+            let is_right_for_few = verdict.n_shapes == 0 || 2 * verdict.n_shapes < verdict.n_tried;
             let (points, why) = match status {
-                Status::Passed if does_little => {
+                Status::Passed if is_right_for_few => {
                     (0.0, Some(format!("the result is right for {} of {} shapes", verdict.n_shapes, verdict.n_tried)))
                 }
                 Status::Passed => (max, None),
                 // With a barrier it would be right.
                 _ if id == part_id::RIGHT && !verdict.remedies.is_empty() => {
                     let edits = verdict.remedies.iter().flat_map(|remedy| &remedy.changes).map(edited);
-                    (max / 2.0, Some(format!("half, as it would be right {}", edits.collect::<Vec<_>>().join(", "))))
+                    (
+                        max / 2.0,
+                        Some(format!(
+                            "half of the points: the result is right {}",
+                            edits.collect::<Vec<_>>().join(", ")
+                        )),
+                    )
                 }
                 _ => (0.0, why.or_else(|| verdict.why.clone())),
             };
@@ -67,7 +73,7 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
                 what,
                 points,
                 max,
-                status: match (status, does_little) {
+                status: match (status, is_right_for_few) {
                     (Status::Passed, true) => Status::NotRun,
                     _ => status,
                 },
@@ -80,8 +86,9 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
 /// Returns a change of a line in words.
 fn edited(change: &ChangedLine) -> String {
     match (&change.added, &change.removed) {
-        (Some(added), None) => format!("with `{}` after line {}", added.trim(), change.line),
-        _ => format!("without line {}", change.line),
+        (Some(added), None) => format!("with `{}` after line {}", crate::plain(added.trim()), change.line),
+        (Some(added), Some(_)) => format!("with line {} as `{}`", change.line, crate::plain(added.trim())),
+        (None, _) => format!("without line {}", change.line),
     }
 }
 

@@ -51,12 +51,15 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         let name = name.to_string_lossy();
         let path = entry.path();
         let kind = entry.file_type()?;
-        let is_source = path.extension().is_some_and(|extension| extension == "cu" || extension == "zip");
-        if name.starts_with('.') || (!kind.is_dir() && !kind.is_symlink() && !is_source) {
+        let is_file = ["cu", "zip"].iter().any(|ending| has_ending(&path, ending));
+        // What was unpacked is handed in as a folder.
+        let is_unpacked = has_ending(&path, "zip") && path.with_extension("").is_dir();
+        if name.starts_with('.') || is_unpacked || (!kind.is_dir() && !kind.is_symlink() && !is_file) {
             continue;
         }
-        let student = if kind.is_dir() { &*name } else { name.trim_end_matches(".cu").trim_end_matches(".zip") };
-        found.push(Submission { student: crate::plain(student), path });
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let student = if kind.is_dir() || !is_file { &name } else { &stem };
+        found.push(Submission { student: crate::plain(student), path: path.clone() });
     }
     found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
     // A number distinguishes entries that look the same.
@@ -73,6 +76,10 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         }
     }
     Ok(found)
+}
+
+fn has_ending(path: &Path, ending: &str) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -95,38 +102,14 @@ impl Submission {
         let found = match self.path.symlink_metadata() {
             Err(error) => refused(&format!("it cannot be read: {error}")),
             Ok(it) if it.is_symlink() => refused("the submission is a symbolic link, which is not followed"),
-            Ok(it) if it.is_dir() => {
-                match self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source", &mut notes) {
-                    SubmittedFile::Missing => self.misplaced(name, &mut notes),
-                    found => found,
-                }
-            }
-            Ok(_) if self.path.extension().is_some_and(|extension| extension == "zip") => {
+            Ok(it) if it.is_dir() => self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source", &mut notes),
+            Ok(_) if has_ending(&self.path, "zip") => {
                 refused("the submission is a zip file: unpack it into a folder of its name, and grade again")
             }
             Ok(_) if is_only => read(&self.path, LARGEST_SOURCE, "a source", &mut notes),
             Ok(_) => refused("the submission is one file, and the assignment has several tasks: hand in a folder"),
         };
         (found, notes)
-    }
-
-    /// Returns the one file further down, or of a similar name, that can be the one that was asked for.
-    fn misplaced(&self, name: &str, notes: &mut Vec<String>) -> SubmittedFile {
-        let mut found = Vec::new();
-        similar_files(&self.path, name, MAX_DEPTH, &mut MAX_ENTRIES.clone(), &mut found);
-        found.sort();
-        let shown = |path: &PathBuf| crate::plain(&path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy());
-        match &found[..] {
-            [] => SubmittedFile::Missing,
-            [path] => {
-                notes.push(format!("{name} was found as {}", shown(path)));
-                read(path, LARGEST_SOURCE, "a source", notes)
-            }
-            several => {
-                let names: Vec<String> = several.iter().map(shown).collect();
-                SubmittedFile::Refused(format!("each of these can be {name}: {}; hand in one", names.join(", ")))
-            }
-        }
     }
 
     /// Returns the answers to questions by their ids, such as `v02.sectors`, and complaints about their files.
@@ -183,7 +166,7 @@ impl Submission {
         }
     }
 
-    /// Returns the first existing file of several.
+    /// Returns the first existing file of several, or the one file that may have been meant by the last.
     fn first(&self, names: &[&str], most: u64, what: &str, notes: &mut Vec<String>) -> SubmittedFile {
         for name in names {
             let mut path = self.path.clone();
@@ -200,22 +183,51 @@ impl Submission {
                 }
             }
         }
-        SubmittedFile::Missing
-    }
-}
-
-/// Collects the files below a folder whose names a browser or a system may have made of `name`.
-fn similar_files(folder: &Path, name: &str, depth: usize, left: &mut usize, found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let Some(rest) = left.checked_sub(1) else { return };
-        *left = rest;
-        let (Ok(kind), entry_name) = (entry.file_type(), entry.file_name()) else { continue };
-        let entry_name = entry_name.to_string_lossy();
-        if kind.is_dir() && depth > 0 && !entry_name.starts_with('.') {
-            similar_files(&entry.path(), name, depth - 1, left, found);
-        } else if kind.is_file() && original_name(&entry_name) == name {
-            found.push(entry.path());
+        let name = names.last().copied().unwrap_or_default();
+        let (similar, zip) = self.misplaced(name);
+        let shown = |path: &PathBuf| crate::plain(&path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy());
+        match (&similar[..], zip) {
+            ([], None) => SubmittedFile::Missing,
+            ([], Some(zip)) => {
+                SubmittedFile::Refused(format!("{} is a zip file: unpack it, and grade again", shown(&zip)))
+            }
+            ([path], _) => {
+                notes.push(format!("{name} was found as {}", shown(path)));
+                read(path, most, what, notes)
+            }
+            (several, _) => {
+                let some: Vec<String> = several.iter().take(3).map(shown).collect();
+                let more = if several.len() > 3 { " and others" } else { "" };
+                SubmittedFile::Refused(format!("each of these can be {name}: {}{more}; hand in one", some.join(", ")))
+            }
         }
+    }
+
+    /// Returns the files below the folder whose names may have been made of `name` on their way, those of the first
+    /// folders first, and a zip file.
+    fn misplaced(&self, name: &str) -> (Vec<PathBuf>, Option<PathBuf>) {
+        let (mut found, mut zip, mut left) = (Vec::new(), None, MAX_ENTRIES);
+        let mut folders = vec![self.path.clone()];
+        for _ in 0..=MAX_DEPTH {
+            let mut deeper = Vec::new();
+            for folder in folders {
+                let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(left);
+                let mut entries: Vec<_> = entries.map(|entry| (entry.path(), entry.file_type())).collect();
+                left -= entries.len();
+                entries.sort_by(|a, b| a.0.cmp(&b.0));
+                for (path, kind) in entries {
+                    let file_name = path.file_name().unwrap_or_default().to_string_lossy();
+                    match kind {
+                        Ok(kind) if kind.is_dir() && !file_name.starts_with('.') => deeper.push(path),
+                        Ok(kind) if kind.is_file() && original_name(&file_name) == name => found.push(path),
+                        Ok(kind) if kind.is_file() && zip.is_none() && has_ending(&path, "zip") => zip = Some(path),
+                        _ => {}
+                    }
+                }
+            }
+            folders = deeper;
+        }
+        (found, zip)
     }
 }
 
@@ -319,7 +331,7 @@ fn read(path: &Path, most: u64, what: &str, notes: &mut Vec<String>) -> Submitte
                 notes.extend(note.map(|note| format!("{name} {note}")));
                 SubmittedFile::Text(text)
             }
-            None => SubmittedFile::Refused(format!("{name} is not text in UTF-8")),
+            None => SubmittedFile::Refused(format!("{name} is not plain text in UTF-8 or Latin-1")),
         },
     }
 }

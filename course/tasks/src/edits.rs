@@ -207,21 +207,7 @@ impl Clues {
 
 /// Returns `most` edits of a copy, the likely ones first.
 pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize) -> Vec<Changes> {
-    let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
-    let own = diff::missing(&plain(copy), &plain(starter));
-    // The comment may be gone, and what stood below it still there: all of it, or a learner has begun.
-    let lines: HashSet<&str> = copy.lines().map(str::trim).collect();
-    let marked: Vec<(&str, bool)> = starter.lines().map(str::trim).zip(to_do(starter)).collect();
-    let parts = marked.chunk_by(|a, b| a.1 == b.1).filter(|part| part[0].1);
-    let statements = parts.map(|part| part.iter().map(|(line, _)| *line).filter(|line| line.contains(';')));
-    let asked = statements.filter(|part| part.clone().all(|line| lines.contains(line))).flatten();
-    let asked: HashSet<&str> = asked.collect();
-    // What was written below a comment that is still there is a learner's own.
-    let is_left = |(line, is_to_do): (&str, bool)| is_to_do && line.trim_start().starts_with("//");
-    let to_do = copy.lines().zip(to_do(copy)).map(|line| is_left(line) || asked.contains(line.0.trim())).collect();
-    let code = Code::new(copy);
-    let suspicion = clues.suspicion(&code);
-    let mut search = Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: Vec::new() };
+    let mut search = Search::new(copy, starter, task, clues);
     search.offsets(&clues.distances);
     search.numbered_elements();
     search.late_factors();
@@ -247,10 +233,15 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.buffers();
     search.unread_tiles();
     search.repeat();
-    search.found.sort_by_key(|found| found.cost);
-    let mut seen = HashSet::from([copy.to_owned()]);
-    let is_new = |changes: &Changes| seen.insert(apply(copy, changes));
-    search.found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
+    search.likely(copy, most)
+}
+
+/// Returns `most` edits that add or move a barrier, the likely ones first.
+pub fn barriers(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize) -> Vec<Changes> {
+    let mut search = Search::new(copy, starter, task, clues);
+    search.barriers();
+    search.found.retain(|found| found.changes.iter().any(|(_, new)| !new.is_empty()));
+    search.likely(copy, most)
 }
 
 /// Marks the lines of each TODO: its comment, and what is below it up to the end of a statement or an empty line.
@@ -327,6 +318,32 @@ pub fn with_one_kernel(source: &str, entry: &str) -> String {
 }
 
 impl<'s> Search<'s> {
+    fn new(copy: &'s str, starter: &str, task: &'s Task, clues: &Clues) -> Self {
+        let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
+        let own = diff::missing(&plain(copy), &plain(starter));
+        // The comment may be gone, and what stood below it still there: all of it, or a learner has begun.
+        let lines: HashSet<&str> = copy.lines().map(str::trim).collect();
+        let marked: Vec<(&str, bool)> = starter.lines().map(str::trim).zip(to_do(starter)).collect();
+        let parts = marked.chunk_by(|a, b| a.1 == b.1).filter(|part| part[0].1);
+        let statements = parts.map(|part| part.iter().map(|(line, _)| *line).filter(|line| line.contains(';')));
+        let asked = statements.filter(|part| part.clone().all(|line| lines.contains(line))).flatten();
+        let asked: HashSet<&str> = asked.collect();
+        // What was written below a comment that is still there is a learner's own.
+        let is_left = |(line, is_to_do): (&str, bool)| is_to_do && line.trim_start().starts_with("//");
+        let to_do = copy.lines().zip(to_do(copy)).map(|line| is_left(line) || asked.contains(line.0.trim())).collect();
+        let code = Code::new(copy);
+        let suspicion = clues.suspicion(&code);
+        Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: Vec::new() }
+    }
+
+    /// Returns the first of the edits that were found, by their costs, each once.
+    fn likely(mut self, copy: &str, most: usize) -> Vec<Changes> {
+        self.found.sort_by_key(|found| found.cost);
+        let mut seen = HashSet::from([copy.to_owned()]);
+        let is_new = |changes: &Changes| seen.insert(apply(copy, changes));
+        self.found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
+    }
+
     fn add(&mut self, costs: Costs, extra: u32, mut changes: Changes) {
         changes.sort_by_key(|(range, _)| range.start);
         let Some((first, _)) = changes.first() else { return };
@@ -415,8 +432,8 @@ impl<'s> Search<'s> {
                     }
                 }
                 // Of the other case the first part is left out: `i < 4 ? i : i - 4`.
-                "?" if self.code.at(at - 2) == "<" => {
-                    let [name, bound] = [at - 3, at - 1].map(|at| self.code.at(at));
+                "?" if self.code.at(at.wrapping_sub(2)) == "<" => {
+                    let [name, bound] = [3, 1].map(|before| self.code.at(at.wrapping_sub(before)));
                     let end = (at..self.code.tokens.len()).find(|end| self.code.at(*end) == ";").unwrap_or(at);
                     let other = (at..end).find(|at| self.code.at(*at) == ":").unwrap_or(end);
                     for use_at in (other..end).filter(|at| self.code.at(*at) == name).collect::<Vec<_>>() {

@@ -9,11 +9,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::TaskName;
 
-/// Lines of a starter that other tasks ask for.
+/// Lines of a starter that are the idea of another step, or of another task of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shown {
-    pub of: Vec<TaskName>,
+    /// The step, whose tasks all ask for them.
+    pub of: String,
     /// The lines; their indentation does not matter.
     pub lines: String,
     /// What stands in their place.
@@ -31,7 +32,7 @@ impl Shown {
 /// Returns a starter without what the other tasks ask for, or what it does not have though `shown` says so.
 pub fn left_out<'s>(starter: &str, shown: &'s [Shown], others: &[&TaskName]) -> Result<String, &'s Shown> {
     let mut lines: Vec<String> = starter.lines().map(|line| format!("{line}\n")).collect();
-    for part in shown.iter().filter(|part| part.of.iter().any(|of| others.contains(&of))) {
+    for part in shown.iter().filter(|part| others.iter().any(|other| other.step == part.of)) {
         let first = part.find(&lines).ok_or(part)?;
         let indent = &lines[first][..lines[first].len() - lines[first].trim_start().len()];
         let instead: Vec<String> = part.instead.lines().map(|line| format!("{indent}{line}\n")).collect();

@@ -1,6 +1,6 @@
 //! `cargo xtask assign` and `cargo xtask report`: starter repositories for a class, and where the class stands.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -92,11 +92,13 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let shown_names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let mut text = format!("{shown}: {} with no solution in it\n", task_list(&shown_names));
     for AssignedTask { task, starter, .. } in &assignment.tasks {
-        let asked: BTreeSet<&TaskName> = task.shows.iter().flat_map(|part| &part.of).collect();
-        let asked: Vec<String> = asked.into_iter().filter(|of| names.contains(of)).map(ToString::to_string).collect();
-        let left_out = match &asked[..] {
+        let others = names.iter().filter(|name| **name != task.name);
+        let others = others.filter(|other| task.shows.iter().any(|part| part.of == other.step));
+        let others: Vec<String> = others.map(ToString::to_string).collect();
+        let left_out = match &others[..] {
             [] => String::new(),
-            asked => format!(", without what is the work of {}", asked.join(", ")),
+            [other] => format!(", without the lines that {other} asks for"),
+            others => format!(", without the lines that {} ask for", others.join(", ")),
         };
         text.push_str(&format!(
             "  my/{}  {} lines, about {} minutes{left_out}\n",

@@ -600,12 +600,15 @@ impl Source {
             }
         }
         if let Some((text, choices)) = self.clean_line(line).and_then(|text| text.split_once('?'))
+            && let Some((target, text)) = text.rsplit_once(" = ")
             && choices.split_once(':').is_some_and(|(_, other)| !other.contains('['))
+            && !text.contains("||")
         {
-            let text = text.rsplit_once(" = ").map_or(text, |(_, text)| text).trim();
+            let text = text.trim();
             let text = text.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(text);
-            let texts = text.split("&&").filter(|_| !text.contains("||"));
-            found.extend(texts.filter_map(|text| compared(text, false, line)));
+            let held = text.split("&&").filter_map(|text| compared(text, false, line));
+            // The element that the line stores to is not guarded.
+            found.extend(held.filter(|held| named(target, &held.left).next().is_none()));
         }
         found
     }

@@ -134,7 +134,10 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     assert!(code == Some(3) && why.contains("no finished kernels"), "{code:?} {why}");
 
     let (code, why) = again(&["bench", "v02", "--emulate"]);
-    assert!(code == Some(3) && why.contains("no finished kernels; check yours with: cargo xtask check"), "{code:?} {why}");
+    assert!(
+        code == Some(3) && why.contains("no finished kernels; check yours with: cargo xtask check"),
+        "{code:?} {why}"
+    );
 
     // An existing folder is not overwritten.
     let twice = xtask(&["assign", "v02", "--out", &shown]);

@@ -66,7 +66,7 @@ fn what_is_no_source_is_not_read() {
     };
     assert_eq!(refused(handed("huge", huge)), "v02.cu has 1073741824 bytes; a source has at most 1048576");
     let bytes = |at: &Path| std::fs::write(at.join("v02.cu"), [0xff, 0xfe]).expect("written");
-    assert!(refused(handed("bytes", bytes)).contains("not text"));
+    assert!(refused(handed("bytes", bytes)).contains("not plain text"));
     let inside = |at: &Path| std::fs::create_dir(at.join("v02.cu")).expect("a folder");
     assert_eq!(refused(handed("folder-as-file", inside)), "v02.cu is not a file");
     let pipe = |at: &Path| {
@@ -175,10 +175,19 @@ fn misplaced_and_renamed_files_are_taken_with_a_note() {
         );
     }
     std::fs::write(folder.join("b/v02 - Copy.cu"), "y").expect("written");
-    std::fs::write(folder.join("z.zip"), "PK").expect("written");
+    for zip in ["z.ZIP", "a.zip", "f/hw.zip"] {
+        std::fs::write(folder.join(zip), "PK").expect("written");
+    }
+    std::fs::write(folder.join("a/hw/my/answers.toml"), "\"v02.a\" = 8\n").expect("written");
     let found = all(&folder).expect("readable");
+    let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
+    assert_eq!(names, ["a", "b", "c", "d", "e", "f", "g", "z"], "a.zip is unpacked");
     let why = |at: usize| refused(found[at].source("v02.cu", true).0);
     assert_eq!(why(1), "each of these can be v02.cu: V02 (1).CU, v02 - Copy.cu; hand in one");
+    assert_eq!(why(5), "hw.zip is a zip file: unpack it, and grade again");
     assert_eq!(why(7), "the submission is a zip file: unpack it into a folder of its name, and grade again");
+    let (answers, notes) = found[0].answers();
+    assert_eq!(answers.get("v02.a").map(String::as_str), Some("8"));
+    assert_eq!(notes, ["answers.toml was found as hw/my/answers.toml"]);
     let _ = std::fs::remove_dir_all(&folder);
 }

@@ -235,7 +235,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     class.student("nothing");
     expected.push(("nothing", "missing", "no v02.cu"));
     class.submit("binary", "\u{0}\u{1}\u{2}");
-    expected.push(("binary", "refused", "not text"));
+    expected.push(("binary", "refused", "not plain text"));
     class.submit("$(touch x) <b>\u{1b}[31m", &kernel("", ""));
     // After all these, one that is right.
     class.submit("zoe", &finished());
@@ -436,5 +436,5 @@ fn a_kernel_that_lacks_one_barrier_has_the_points_of_its_idea_with_bubblewrap() 
     assert_eq!([of("without-first"), of("without-second"), of("without-both")], [6.0, 6.0, 0.0]);
     let right = &grades["without-first"]["items"][0];
     let why = right["why"].as_str().expect("a reason");
-    assert!(why.starts_with("half, as it would be right with `__syncthreads();` after line "), "{why}");
+    assert!(why.starts_with("half of the points: the result is right with `__syncthreads();` after line "), "{why}");
 }

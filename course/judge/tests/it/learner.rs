@@ -9,7 +9,7 @@ use std::process::{Command, Output};
 
 use tasks::explain::Explained;
 use tasks::verdict::{Status, Verdict};
-use tasks::{Catalogue, Task};
+use tasks::{Catalogue, Task, TaskName};
 
 use crate::common::{expect_no_complaint, has_run, kernel_tasks, program, read, root, xtask};
 use crate::solutions;
@@ -69,6 +69,11 @@ impl Learner {
     fn judged(&self, name: &str, text: &str) -> Output {
         std::fs::write(self.root.join(format!("my/{name}.cu")), text).expect("a file");
         self.run(&["check", name, "--json"])
+    }
+
+    /// Begins anew, without progress.
+    fn forget(&self) {
+        let _ = std::fs::remove_file(self.root.join("my/progress.toml"));
     }
 
     fn run(&self, words: &[&str]) -> Output {
@@ -226,9 +231,10 @@ fn small_edits_that_pass_are_shown() {
     for (name, right, wrong) in mistakes {
         let good = tasks::starter::finished(&learner.solution(name));
         assert!(good.contains(right), "{name}: {right}");
-        // At the second failure.
-        let verdict = [(); 2].map(|()| learner.verdict(name, &good.replacen(right, wrong, 1))).into_iter().last();
-        let verdict = verdict.expect("two");
+        let copy = good.replacen(right, wrong, 1);
+        learner.forget();
+        assert_eq!(learner.verdict(name, &copy).remedies, [], "{name}: {wrong}: at the first failure");
+        let verdict = learner.verdict(name, &copy);
         let line = good.lines().find(|line| line.contains(right));
         let added = verdict.remedies.iter().flat_map(|remedy| &remedy.changes).map(|change| change.added.as_deref());
         assert!(added.clone().any(|added| added == line), "{name}: {wrong}: {:?}", verdict.remedies);
@@ -239,7 +245,24 @@ fn small_edits_that_pass_are_shown() {
         good.replace("acc += a_tile", "T(0) * a_tile").replace("store_if_inside(C", "store_if_inside(C + 1");
     let starter = tasks::starter::starter(&learner.task("v02"), &good);
     for text in [good, unfinished, starter] {
-        assert_eq!(learner.verdict("v02", &text).remedies, [], "{text}");
+        learner.forget();
+        let verdicts = [(); 2].map(|()| learner.verdict("v02", &text));
+        assert!(verdicts.iter().all(|verdict| verdict.remedies.is_empty()), "{text}");
+    }
+}
+
+#[test]
+fn starters_without_the_ideas_of_other_steps_compile_and_fail() {
+    let Some(learner) = Learner::with("nvrtc", "left-out") else {
+        return;
+    };
+    for task in kernel_tasks().iter().filter(|task| !task.shows.is_empty()) {
+        let starter = tasks::starter::starter(task, &read(&task.solution));
+        let steps: Vec<TaskName> = task.shows.iter().map(|part| TaskName::rebuild(&part.of)).collect();
+        let left = tasks::shown::left_out(&starter, &task.shows, &steps.iter().collect::<Vec<_>>());
+        let verdict = learner.verdict(&task.name.to_string(), &left.expect("the lines are there"));
+        assert_eq!(verdict.status, Status::Failed, "{}", task.name);
+        assert_ne!(verdict.code.as_deref(), Some("compile"), "{}: {:?}", task.name, verdict.compiler);
     }
 }
 

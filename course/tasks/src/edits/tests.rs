@@ -194,3 +194,17 @@ fn a_barrier_after_a_loop_without_braces_stands_beside_the_loop() {
     let there = all.iter().find(|changes| matches!(&changes[..], [(range, _)] if *range == (end..end)));
     assert_eq!(there.map(|changes| changes[0].1.as_str()), Some("        __syncthreads();\n"));
 }
+
+#[test]
+fn no_text_makes_it_panic() {
+    let pieces =
+        ["#if 0\na ?", "< ?", "? :", "x = ;", "K / ", "for (;;) {", "a[", "}", "int j = ", "& ", "1 + 2 >> 3;"];
+    let beginnings = (0..KERNEL.len()).step_by(97).map(|end| KERNEL[..end].to_owned());
+    for text in pieces.iter().map(|text| (*text).to_owned()).chain(beginnings) {
+        for code in [WRONG_RESULT, "E-RACE", "E-UNINIT"] {
+            let clues = clues(code, &[1, 20, 9999]);
+            edits(&text, KERNEL, &task(), &clues, 8);
+            barriers(&text, KERNEL, &task(), &clues, 8);
+        }
+    }
+}

@@ -68,6 +68,9 @@ impl Task {
         if self.minutes == 0 {
             return here("minutes: nothing takes no time");
         }
+        if self.shows.iter().any(|part| part.lines.trim().is_empty()) {
+            return here("shows: no lines");
+        }
         let mut ids: Vec<&str> = Vec::new();
         for criterion in &self.does {
             let why = id_complaint(&criterion.id, &ids).or_else(|| self.criterion_complaint(criterion));

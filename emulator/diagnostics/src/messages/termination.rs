@@ -124,7 +124,7 @@ fn loop_reason(
     let Some((around, source)) = found else { return Reason { why: None, advice: slow } };
     let step =
         around.enclosure.header.strip_suffix(')').and_then(|header| header.split(';').nth(2)).unwrap_or_default();
-    if step.contains(" + ") && !step.contains(['=', ',']) {
+    if step.contains(" + ") && !step.contains(['=', ',', '(']) {
         let step = step.trim();
         return Reason::new(
             format!("{} computes a sum and changes nothing.", code(step)),

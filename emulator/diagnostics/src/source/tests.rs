@@ -93,7 +93,12 @@ fn a_choice_in_a_line_is_a_condition_of_its_first_case() {
     };
     assert_eq!(held("y[i] = r < rows && c < cols ? x[r * rows + c] : 0.0f;"), ["r < rows", "c < cols"]);
     assert_eq!(held("y[i] = (r < rows) ? x[r] : 0.0f;"), ["r < rows"]);
-    for other in ["y[i] = r < rows ? 0.0f : x[r];", "y[i] = r < 9 || c < 9 ? x[r] : 0.0f;", "y[i] = x[r];"] {
+    for other in [
+        "y[r + 1] = r < rows ? x[r] : 0.0f;",
+        "y[i] = r < rows ? 0.0f : x[r];",
+        "y[i] = r < 9 || c < 9 ? x[r] : 0.0f;",
+        "y[i] = x[r];",
+    ] {
         assert_eq!(held(other), Vec::<String>::new(), "{other}");
     }
 }

@@ -198,9 +198,12 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
 /// Returns whether one check has failed several times, and no hint for it was seen.
 fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
     const MIN_FAILURES: u32 = 3;
-    let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
     let code = verdict.code.as_deref().unwrap_or_default();
-    n_failures(root, verdict) >= MIN_FAILURES && progress.hint_level(code).max(progress.hint_level("")) == 0
+    let hinted = || {
+        let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
+        progress.hint_level(code).max(progress.hint_level("")) > 0
+    };
+    n_failures(root, verdict) >= MIN_FAILURES && !hinted()
 }
 
 /// Returns how many recorded verdicts on the task failed with the code of this one.

@@ -43,7 +43,8 @@ impl State {
             let (right, all) = self.questions(&catalogue.step);
             table.row([catalogue.step.clone(), name.to_owned(), kernel, share(done, more.len()), share(right, all)]);
         }
-        for program in catalog::PROGRAMS.iter().filter(|_| paths::has_finished_kernels(&self.root)) {
+        let programs = if paths::has_finished_kernels(&self.root) { &catalog::PROGRAMS[..] } else { &[] };
+        for program in programs {
             table.row([program.id.to_owned(), program.name.to_owned(), String::new(), String::new(), String::new()]);
         }
         format!("\n{}", table.without_empty_columns().render(paint))
@@ -82,7 +83,7 @@ impl State {
         let is_open = |task: &&&Task| !self.task_progress(task).is_over();
         // The one that was worked on last; where that is over, the first.
         let mut begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
-        let touched = tasks.iter().filter(|task| self.task_progress(task).last.is_some());
+        let touched = tasks.iter().filter(|task| self.task_progress(task).last.is_some() && self.is_started(task));
         let last = touched.max_by_key(|task| self.task_progress(task).last).filter(is_open);
         if let Some(task) = last.or_else(|| begun.next()) {
             let (name, known) = (&task.name, self.task_progress(task));
