@@ -15,7 +15,7 @@ use grader::grade::{Class, Grading, GradingError};
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Compiled, TaskLimits, Tools};
-use tasks::{TaskName, shown};
+use tasks::{Task, TaskName, shown};
 use xtask::clang::{self, Clang};
 use xtask::commands::teach::Grade;
 use xtask::learner;
@@ -58,6 +58,7 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         return slurm(args, &root, &tools, parts);
     }
     let starters = starters(&root, &rubric);
+    let finished = finished(&root, &rubric);
     let cores = || std::thread::available_parallelism().map_or(1, usize::from);
     let grading = Grading {
         submissions: &args.submissions,
@@ -68,6 +69,7 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         sandbox: &sandbox,
         limits: limits(args.limit),
         starters: &starters,
+        finished: &finished,
     };
     let bar = Bar::new();
     let on_progress = |done: usize, of: usize| {
@@ -326,6 +328,13 @@ fn starters(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
             Some((task.name.to_string(), text))
         })
         .collect()
+}
+
+/// Returns the finished kernels of the rubric's tasks by name, those that a learner finds in the repository.
+fn finished(root: &Path, rubric: &Rubric) -> BTreeMap<String, String> {
+    let tasks = rubric.tasks.iter().map(|graded| &graded.task).filter(|task| task.host.is_none());
+    let read = |task: &Task| Some((task.name.to_string(), std::fs::read_to_string(root.join(&task.solution)).ok()?));
+    tasks.filter_map(read).collect()
 }
 
 /// Progress of a grading: a line that is redrawn on a terminal, some plain lines elsewhere.

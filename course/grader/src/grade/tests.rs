@@ -52,6 +52,7 @@ impl Played {
             sandbox: &Sandbox::None,
             limits: TaskLimits::default(),
             starters: &BTreeMap::new(),
+            finished: &BTreeMap::from([("v02".to_owned(), "void  f(); // the book's".to_owned())]),
         };
         run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
     }
@@ -125,4 +126,13 @@ fn nothing_is_kept_after_an_interrupt() {
     assert_eq!(left.count(), 0);
     played.tools.launcher.interrupted = || false;
     assert_eq!(played.grade_well().expect("grades").points, 10.0);
+}
+
+#[test]
+fn the_books_own_kernel_is_named() {
+    let played = Played::new("finished");
+    for (source, notes) in [("void f();\n", 1), ("void g();\n", 0)] {
+        std::fs::write(played.folder.join("submissions/ada/v02.cu"), source).expect("a file");
+        assert_eq!(played.grade_well().expect("grades").notes.len(), notes, "{source}");
+    }
 }
