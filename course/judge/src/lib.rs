@@ -106,7 +106,7 @@ struct Judgement<'a, T: Sums> {
 
 enum TrialOutcome {
     Right(Box<Report>),
-    Wrong,
+    Wrong(Box<Report>),
     Broken,
 }
 
@@ -134,7 +134,10 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 break;
             }
         }
-        let criteria = if self.mismatch.is_some() || self.is_broken() { Vec::new() } else { self.measure_criteria() };
+        let is_right = self.mismatch.is_none() && !self.is_broken();
+        let ends = self.findings.iter().all(|found| found.code != "E-LOOP");
+        let is_measured = is_right || self.request.hidden && ends;
+        let criteria = if is_measured { self.measure_criteria() } else { Vec::new() };
         self.verdict(criteria)
     }
 
@@ -149,7 +152,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
             match self.launch(&trial, CheckLevel::CheckedWithGlobalRaces, setup) {
                 TrialOutcome::Right(_) => {}
-                TrialOutcome::Wrong => {
+                TrialOutcome::Wrong(_) => {
                     right = false;
                     break;
                 }
@@ -162,6 +165,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
 
     /// Launches once and compares the result.
     fn launch(&mut self, trial: &Trial<T>, check_level: CheckLevel, setup: &LaunchSetup) -> TrialOutcome {
+        let n_known = self.findings.len();
         let (report, got) = match self.module.launch(trial, check_level, setup) {
             Ok(ran) => ran,
             Err(refusal) => {
@@ -180,13 +184,13 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         for output in &report.outputs {
             self.add(found(&output.finding, trial.shape, Some(Severity::Error)));
         }
-        if self.is_broken() {
+        if self.findings[n_known..].iter().any(|found| found.severity == Severity::Error) {
             return TrialOutcome::Broken;
         }
         // What is known may tell more than any result on this shape could.
         let known = self.mismatch.as_ref().map(|known| information(known.wrong.shape, Some(known)));
         if known >= Some(information(trial.shape, None)) && !trial.is_right(&got) {
-            return TrialOutcome::Wrong;
+            return TrialOutcome::Wrong(Box::new(report));
         }
         match trial.look(self.task, &got) {
             None => TrialOutcome::Right(Box::new(report)),
@@ -204,7 +208,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                     ));
                 }
                 keep_more_informative(&mut self.mismatch, mismatch);
-                TrialOutcome::Wrong
+                TrialOutcome::Wrong(Box::new(report))
             }
         }
     }
@@ -216,7 +220,8 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         }
     }
 
-    /// Measures the criteria; those with equal shapes share a launch.
+    /// Measures the criteria; those with equal shapes share a launch. In a grading they are those of a wrong kernel,
+    /// too, if it is right for some shape: after a finding, for the shape of the criterion.
     fn measure_criteria(&mut self) -> Vec<Part> {
         let mut launched: Vec<(Trial<T>, Box<Report>)> = Vec::new();
         let mut parts = Vec::new();
@@ -227,12 +232,17 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
                 let Some(trial) = trials.next_back() else {
                     continue;
                 };
+                let was_broken = self.is_broken();
                 match self.launch(&trial, CheckLevel::Count, &self.module.launch_setup(shape)) {
                     TrialOutcome::Right(report) => {
                         self.note_doubles(shape, &report);
+                        self.n_shapes += usize::from(was_broken);
                         launched.push((trial, report));
                     }
-                    TrialOutcome::Wrong | TrialOutcome::Broken => return Vec::new(),
+                    TrialOutcome::Wrong(report) if self.request.hidden && !was_broken && self.n_shapes > 0 => {
+                        launched.push((trial, report));
+                    }
+                    TrialOutcome::Wrong(_) | TrialOutcome::Broken => return Vec::new(),
                 }
             }
             let known = launched.iter().find(|(trial, _)| trial.shape == shape);

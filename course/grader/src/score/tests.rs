@@ -40,5 +40,5 @@ fn each_part_has_its_own_points() {
 #[test]
 fn a_kernel_that_does_nothing_has_no_points_for_being_clean() {
     assert_eq!(points(&["right"], 0), "0");
-    assert_eq!(points(&["right"], 1), "0");
+    assert_eq!(points(&["right"], 1), "4", "those of its idea");
 }
