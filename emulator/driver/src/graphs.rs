@@ -95,16 +95,12 @@ pub(crate) struct Graph {
     nodes: Mutex<BTreeMap<Handle, Node>>,
 }
 
-static GRAPHS: Table<Graph> = Table::new(ObjectKind::Graph);
+pub(crate) static GRAPHS: Table<Graph> = Table::new(ObjectKind::Graph);
 /// Graphs of all nodes.
 static NODES: Table<Handle> = Table::new(ObjectKind::Node);
 
-pub(crate) fn graph_of(handle: Handle) -> Outcome<Arc<Graph>> {
-    GRAPHS.get(handle).ok_or(ERROR_INVALID_VALUE)
-}
-
 pub(crate) fn graph_with(node: Handle) -> Outcome<Arc<Graph>> {
-    graph_of(*NODES.get(node).ok_or(ERROR_INVALID_VALUE)?)
+    GRAPHS.find(*NODES.find(node)?)
 }
 
 impl Graph {

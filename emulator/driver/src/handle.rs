@@ -13,7 +13,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use crate::types::Handle;
+use crate::result::*;
+use crate::{contexts::initialised, types::Handle};
 
 /// Kind of object that a handle stands for: the bits from [`KIND_SHIFT`] up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +35,18 @@ pub(crate) enum ObjectKind {
     Node,
     GraphExec,
     UserObject,
+}
+
+impl ObjectKind {
+    /// Returns the code for a handle that stands for no object of this kind.
+    fn code(self) -> CUresult {
+        match self {
+            Self::Texture | Self::Pool | Self::Graph | Self::Node | Self::GraphExec | Self::UserObject => {
+                ERROR_INVALID_VALUE
+            }
+            _ => ERROR_INVALID_HANDLE,
+        }
+    }
 }
 
 const KIND_SHIFT: u32 = 40;
@@ -95,6 +108,18 @@ impl<T> Table<T> {
     pub(crate) fn get(&self, handle: Handle) -> Option<Arc<T>> {
         let serial = self.serial(handle)?;
         self.read().live.get(&serial)?.clone()
+    }
+
+    /// Looks an object up for a call; fails before `cuInit`.
+    pub(crate) fn find(&self, handle: Handle) -> Outcome<Arc<T>> {
+        initialised()?;
+        self.get(handle).ok_or(self.kind.code())
+    }
+
+    /// Removes an object for a call; fails before `cuInit`.
+    pub(crate) fn destroy(&self, handle: Handle) -> Outcome<Arc<T>> {
+        initialised()?;
+        self.remove(handle).ok_or(self.kind.code())
     }
 
     /// Removes an object. Its handle is never valid again.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::capture::{self, CaptureState, Position};
-use crate::contexts::{CONTEXTS, Context, current, initialised};
+use crate::contexts::{CONTEXTS, Context, current};
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Job, JobThread};
 use crate::result::*;
@@ -189,12 +189,11 @@ impl Stream {
 
 /// Returns the stream that a handle stands for on the calling thread.
 pub(crate) fn stream_of(handle: Handle) -> Outcome<Arc<Stream>> {
-    initialised()?;
     match handle {
         PER_THREAD => Ok(Arc::new(Stream::of_thread(current()?))),
         0 if ffi::null_is_own_stream() => Ok(Arc::new(Stream::of_thread(current()?))),
         0 | LEGACY => Ok(Arc::new(Stream::legacy(current()?))),
-        _ => STREAMS.get(handle).ok_or(ERROR_INVALID_HANDLE),
+        _ => STREAMS.find(handle),
     }
 }
 
@@ -321,9 +320,4 @@ impl Work for WaitEvent {
     fn kind(&self) -> u32 {
         node::WAIT_EVENT
     }
-}
-
-pub(crate) fn event_of(handle: Handle) -> Outcome<Arc<Event>> {
-    initialised()?;
-    EVENTS.get(handle).ok_or(ERROR_INVALID_HANDLE)
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use simt::texture::TexelFormat;
 
-use crate::contexts::{initialised, usable};
+use crate::contexts::usable;
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
@@ -23,7 +23,7 @@ pub(crate) struct Array {
     _taken: Taken,
 }
 
-static ARRAYS: Table<Array> = Table::new(ObjectKind::Array);
+pub(crate) static ARRAYS: Table<Array> = Table::new(ObjectKind::Array);
 
 /// Returns the texel format of a `CUarray_format`; `None` for an unsupported one.
 pub(crate) fn texel_format(format: c_uint) -> Option<TexelFormat> {
@@ -81,11 +81,6 @@ impl Array {
     }
 }
 
-pub(crate) fn array_of(handle: Handle) -> Outcome<Arc<Array>> {
-    initialised()?;
-    ARRAYS.get(handle).ok_or(ERROR_INVALID_HANDLE)
-}
-
 pub(crate) fn forget_context(id: u64) {
     ARRAYS.remove_where(|a| a.context_id == id);
 }
@@ -133,16 +128,13 @@ export! {
 
     fn cuArrayGetDescriptor_v2 3020(out: Out<ArrayDescriptor>, handle: Handle) {
         out.check()?;
-        let d = array_of(handle)?.descriptor;
+        let d = ARRAYS.find(handle)?.descriptor;
         out.put(ArrayDescriptor { width: d.width, height: d.height, format: d.format, channels: d.channels })
     }
 
     fn cuArray3DGetDescriptor_v2 3020(out: Out<Array3DDescriptor>, handle: Handle) =
-        out.put_with(|| Ok(array_of(handle)?.descriptor));
+        out.put_with(|| Ok(ARRAYS.find(handle)?.descriptor));
 
-    fn cuArrayDestroy 2000(handle: Handle) {
-        initialised()?;
-        // A texture object that still refers to the array keeps its texels.
-        ARRAYS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
-    }
+    // A texture object that still refers to the array keeps its texels.
+    fn cuArrayDestroy 2000(handle: Handle) = ARRAYS.destroy(handle).map(drop);
 }

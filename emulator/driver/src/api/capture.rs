@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::api::graph::{default_edges, list_of};
 use crate::cuda_constants::capture as modes;
 use crate::ffi::{In, Out, export};
-use crate::graphs::{Graph, graph_of};
+use crate::graphs::{GRAPHS, Graph};
 use crate::result::*;
 use crate::streams::stream_of;
 use crate::types::{EdgeData, Handle};
@@ -73,8 +73,7 @@ export! {
     fn cuStreamBeginCaptureToGraph 12030 / cuStreamBeginCaptureToGraph_ptsz (
         handle: Handle, graph: Handle, nodes: In<Handle>, edges: In<EdgeData>, n: usize, mode: c_uint,
     ) {
-        initialised()?;
-        let graph = graph_of(graph)?;
+        let graph = GRAPHS.find(graph)?;
         let (after, known) = (list_of(nodes, n)?, graph.nodes());
         default_edges(edges, n)?;
         refuse_if(!after.iter().all(|node| known.contains_key(node)), ERROR_INVALID_VALUE)?;

@@ -10,7 +10,7 @@ use crate::contexts::{self, Context, context_of, current, initialised, usable};
 use crate::current as stack;
 use crate::ffi::{In, Out, export, later};
 use crate::result::*;
-use crate::streams::{event_of, stream_of};
+use crate::streams::{EVENTS, stream_of};
 use crate::sync::lock;
 use crate::types::{CtxCreateParams, Handle};
 
@@ -194,7 +194,7 @@ later! {
     fn cuCtxRecordEvent 12050(handle: Handle, recorded: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
-        let event = event_of(recorded)?;
+        let event = EVENTS.find(recorded)?;
         // All of a context's work is in one order, so the position of the default stream is that of the context.
         stack::push(context.handle)?;
         let recorded = stream_of(1).and_then(|s| event.record(&s));
@@ -212,7 +212,7 @@ later! {
     fn cuCtxWaitEvent 12050(handle: Handle, awaited: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
-        let event = event_of(awaited)?;
+        let event = EVENTS.find(awaited)?;
         stack::push(context.handle)?;
         let waited = stream_of(1).and_then(|s| super::stream::wait_for(&s, &event));
         stack::pop();

@@ -11,7 +11,7 @@ use crate::ffi::{Host, export};
 use crate::result::*;
 use crate::streams::stream_of;
 use crate::types::{Handle, Memcpy3D};
-use crate::{allocations::is_staging, api::array};
+use crate::{allocations::is_staging, api::array::ARRAYS};
 use crate::{api::copy_mistakes::explain_copy, contexts::Context, cuda_constants::node};
 use crate::{graphs::Work, mistakes};
 use crate::{settings, staging};
@@ -193,5 +193,5 @@ export! {
 }
 
 fn in_array(handle: Handle, offset: usize) -> Outcome<CopyEnd> {
-    Ok(CopyEnd::Array(array::array_of(handle)?, offset as u64))
+    Ok(CopyEnd::Array(ARRAYS.find(handle)?, offset as u64))
 }

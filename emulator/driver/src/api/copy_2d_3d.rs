@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::api::copy_ends::{CopyEnd, device_range, transfer};
-use crate::api::{array, copy::check_ends};
+use crate::api::{array::ARRAYS, copy::check_ends};
 use crate::ffi::{Host, In, export};
 use crate::result::*;
 use crate::types::{CopySide, Handle, Memcpy2D, Memcpy3D};
@@ -34,7 +34,7 @@ impl CopySide {
     fn layout(self, width: usize, n_rows: usize, n_slices: usize) -> Outcome<Layout> {
         let (base, pitch, slice) = match self.kind {
             3 => {
-                let array = array::array_of(self.array)?;
+                let array = ARRAYS.find(self.array)?;
                 let (pitch, slice) = (array.row_bytes(), array.slice_bytes());
                 (CopyEnd::Array(array, 0), pitch, slice)
             }

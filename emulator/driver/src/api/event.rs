@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::api::ready_for;
-use crate::contexts::{initialised, usable};
+use crate::contexts::usable;
 use crate::ffi::{Out, export, later};
 use crate::result::*;
-use crate::streams::{DISABLE_TIMING, EVENTS, Event, Mark, event_of, stream_of};
+use crate::streams::{DISABLE_TIMING, EVENTS, Event, Mark, stream_of};
 use crate::types::Handle;
 
 fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
-    let event = event_of(recorded)?;
+    let event = EVENTS.find(recorded)?;
     let stream = stream_of(handle)?;
     refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
     stream.context.check()?;
@@ -32,7 +32,7 @@ fn milliseconds(start: Instant, end: Instant) -> f32 {
 }
 
 fn elapsed(out: Out<f32>, start: Handle, end: Handle) -> Outcome {
-    let (start, end) = (event_of(start)?, event_of(end)?);
+    let (start, end) = (EVENTS.find(start)?, EVENTS.find(end)?);
     // The driver returns this code for a null pointer, too.
     out.check().map_err(|_| ERROR_INVALID_HANDLE)?;
     refuse_if((start.flags | end.flags) & DISABLE_TIMING != 0, ERROR_INVALID_HANDLE)?;
@@ -53,17 +53,13 @@ export! {
         out.put(Event::create(&context, flags))
     }
 
-    fn cuEventDestroy_v2 4000 | cuEventDestroy 2000(handle: Handle) {
-        initialised()?;
-        EVENTS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
-    }
-
+    fn cuEventDestroy_v2 4000 | cuEventDestroy 2000(handle: Handle) = EVENTS.destroy(handle).map(drop);
     fn cuEventRecord 2000 / cuEventRecord_ptsz (recorded: Handle, stream: Handle) = record(recorded, stream, 0);
     fn cuEventRecordWithFlags 11010 / cuEventRecordWithFlags_ptsz (recorded: Handle, stream: Handle, flags: c_uint) =
         record(recorded, stream, flags);
 
     fn cuEventQuery 2000(handle: Handle) {
-        let event = event_of(handle)?;
+        let event = EVENTS.find(handle)?;
         event.permit()?;
         let Some((context, ticket)) = event.latest() else { return Ok(()) };
         context.check()?;
@@ -71,7 +67,7 @@ export! {
     }
 
     fn cuEventSynchronize 2000(handle: Handle) {
-        let event = event_of(handle)?;
+        let event = EVENTS.find(handle)?;
         event.permit()?;
         match event.latest() {
             Some((context, ticket)) => context.synchronize(ticket),

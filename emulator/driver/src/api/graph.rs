@@ -8,7 +8,7 @@ use crate::api::{query, ready_for};
 use crate::cuda_constants::node as kinds;
 use crate::diagnose;
 use crate::ffi::{In, Out, Text, export};
-use crate::graphs::{Graph, Node, graph_of, graph_with};
+use crate::graphs::{GRAPHS, Graph, Node, graph_with};
 use crate::result::*;
 use crate::types::{EdgeData, Handle};
 use crate::{capture::is_target, contexts::initialised};
@@ -33,7 +33,7 @@ pub(crate) fn default_edges(edges: In<EdgeData>, n: usize) -> Outcome {
 
 /// Copies a graph. One that allocates memory cannot be copied.
 pub(crate) fn copied(handle: Handle, owned: bool) -> Outcome<Arc<Graph>> {
-    let graph = graph_of(handle)?;
+    let graph = GRAPHS.find(handle)?;
     let allocates = |node: &Node| matches!(node.work.kind(), kinds::MEM_ALLOC | kinds::MEM_FREE);
     refuse_if(graph.nodes().values().any(allocates), ERROR_NOT_SUPPORTED)?;
     Ok(graph.copy(owned))
@@ -60,7 +60,7 @@ fn edges(handle: Handle, from: Out<Handle>, to: Out<Handle>, data: Out<EdgeData>
     initialised()?;
     refuse_if(from.is_null() != to.is_null(), ERROR_INVALID_VALUE)?;
     let room = n.get()?;
-    let nodes = graph_of(handle)?.nodes();
+    let nodes = GRAPHS.find(handle)?.nodes();
     let ends = nodes.iter().flat_map(|(node, Node { after, .. })| after.iter().map(move |before| (*before, *node)));
     let (sources, targets): (Vec<Handle>, Vec<Handle>) = ends.unzip();
     put_list(from, data, n, &sources)?;
@@ -88,7 +88,6 @@ fn nodes_of(
 }
 
 fn dependent_nodes(node: Handle, place: Out<Handle>, data: Out<EdgeData>, n: Out<usize>) -> Outcome {
-    initialised()?;
     nodes_of(&*graph_with(node)?, place, data, n, |user| user.after.contains(&node))
 }
 
@@ -101,8 +100,7 @@ fn change_edges(
     change: Change,
 ) -> Outcome {
     default_edges(data, n)?;
-    initialised()?;
-    let graph = graph_of(handle)?;
+    let graph = GRAPHS.find(handle)?;
     let pairs: Vec<(Handle, Handle)> = list_of(from, n)?.into_iter().zip(list_of(to, n)?).collect();
     let nodes = graph.nodes();
     for (i, (from, to)) in pairs.iter().enumerate() {
@@ -152,8 +150,7 @@ export! {
     }
 
     fn cuGraphDestroy 10000(handle: Handle) {
-        initialised()?;
-        let graph = graph_of(handle)?;
+        let graph = GRAPHS.find(handle)?;
         // A graph in a node goes with it.
         refuse_if(graph.owned, ERROR_INVALID_VALUE)?;
         refuse_if(is_target(handle), ERROR_ILLEGAL_STATE)?;
@@ -164,20 +161,14 @@ export! {
     fn cuGraphClone 10000(out: Out<Handle>, handle: Handle) =
         query(out, || copied(handle, false).map(|copy| copy.handle));
     fn cuGraphNodeFindInClone 10000(out: Out<Handle>, node: Handle, clone: Handle) =
-        query(out, || graph_of(clone)?.copy_of(node).ok_or(ERROR_INVALID_VALUE));
+        query(out, || GRAPHS.find(clone)?.copy_of(node).ok_or(ERROR_INVALID_VALUE));
     fn cuGraphNodeGetType 10000(node: Handle, kind: Out<c_uint>) =
         query(kind, || Ok(graph_with(node)?.work(node)?.kind()));
 
-    fn cuGraphGetNodes 10000(handle: Handle, place: Out<Handle>, n: Out<usize>) {
-        initialised()?;
-        nodes_of(&*graph_of(handle)?, place, Out::null(), n, |_| true)
-    }
-
-    fn cuGraphGetRootNodes 10000(handle: Handle, place: Out<Handle>, n: Out<usize>) {
-        initialised()?;
-        nodes_of(&*graph_of(handle)?, place, Out::null(), n, |node| node.after.is_empty())
-    }
-
+    fn cuGraphGetNodes 10000(handle: Handle, place: Out<Handle>, n: Out<usize>) =
+        nodes_of(&*GRAPHS.find(handle)?, place, Out::null(), n, |_| true);
+    fn cuGraphGetRootNodes 10000(handle: Handle, place: Out<Handle>, n: Out<usize>) =
+        nodes_of(&*GRAPHS.find(handle)?, place, Out::null(), n, |node| node.after.is_empty());
     fn cuGraphGetEdges 10000(handle: Handle, from: Out<Handle>, to: Out<Handle>, n: Out<usize>) =
         edges(handle, from, to, Out::null(), n);
     fn cuGraphGetEdges_v2 12030(
@@ -205,14 +196,10 @@ export! {
     ) =
         change_edges(handle, from, to, data, n, Change::Remove);
 
-    fn cuGraphDestroyNode 10000(node: Handle) {
-        initialised()?;
-        graph_with(node)?.remove(node)
-    }
+    fn cuGraphDestroyNode 10000(node: Handle) = graph_with(node)?.remove(node);
 
     fn cuGraphDebugDotPrint 11030(handle: Handle, path: Text, _flags: c_uint) {
-        initialised()?;
-        let graph = graph_of(handle)?;
+        let graph = GRAPHS.find(handle)?;
         std::fs::write(path.get()?, picture(&graph)).map_err(|_| ERROR_OPERATING_SYSTEM)
     }
 }

@@ -7,8 +7,9 @@ use crate::api::graph_memory::note_launch;
 use crate::api::graph_nodes::{any_kind, child, copy, fill, host, kernel, kernel_2, record, wait};
 use crate::api::{launch::Kernel, stream::wait_for};
 use crate::api::{query, ready_for};
+use crate::diagnose;
 use crate::ffi::{In, Out, export, later};
-use crate::graphs::{Child, Difference, Kept, Plan, Work, graph_of, work_as};
+use crate::graphs::{Child, Difference, GRAPHS, Kept, Plan, Work, work_as};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::staging;
@@ -18,7 +19,6 @@ use crate::types::{
     Handle, HostNodeParams, InstantiateParams, KernelNodeParams, KernelNodeParams2, Memcpy3D, MemsetNodeParams,
     NodeParams, UpdateInfo,
 };
-use crate::{contexts::initialised, diagnose};
 use crate::{queue::JobThread, reports};
 
 struct Exec {
@@ -34,14 +34,9 @@ const AUTO_FREE: u64 = 1;
 const DEVICE_LAUNCH: u64 = 4;
 const FLAGS: u64 = 15;
 
-fn exec_of(handle: Handle) -> Outcome<Arc<Exec>> {
-    initialised()?;
-    EXECS.get(handle).ok_or(ERROR_INVALID_VALUE)
-}
-
 fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Outcome {
     ready_for(out)?;
-    let graph = graph_of(graph)?;
+    let graph = GRAPHS.find(graph)?;
     refuse_if(
         flags & !FLAGS != 0 || flags & (AUTO_FREE | DEVICE_LAUNCH) == AUTO_FREE | DEVICE_LAUNCH,
         ERROR_INVALID_VALUE,
@@ -56,7 +51,7 @@ fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Outcome {
 }
 
 fn launch(handle: Handle, stream_handle: Handle) -> Outcome {
-    let exec = exec_of(handle)?;
+    let exec = EXECS.find(handle)?;
     let stream = stream_of(stream_handle)?;
     stream.context.check()?;
     stream.permit()?;
@@ -92,7 +87,7 @@ fn launch(handle: Handle, stream_handle: Handle) -> Outcome {
 
 /// Replaces the work of an instantiated graph's node by other work of its kind.
 fn set(handle: Handle, node: Handle, work: Outcome<Arc<dyn Work>>) -> Outcome {
-    let exec = exec_of(handle)?;
+    let exec = EXECS.find(handle)?;
     let mut work = work?;
     if let Some(child) = work_as::<Child>(&work) {
         let graph = Arc::clone(&child.0);
@@ -112,8 +107,8 @@ fn set(handle: Handle, node: Handle, work: Outcome<Arc<dyn Work>>) -> Outcome {
 
 /// Takes the work of another graph; returns why it cannot.
 fn update(handle: Handle, graph: Handle) -> Outcome<Result<(), Difference>> {
-    let exec = exec_of(handle)?;
-    let plan = graph_of(graph)?.plan().ok_or(ERROR_INVALID_VALUE)?;
+    let exec = EXECS.find(handle)?;
+    let plan = GRAPHS.find(graph)?.plan().ok_or(ERROR_INVALID_VALUE)?;
     Ok(exec.plan.update(&plan))
 }
 
@@ -140,23 +135,19 @@ export! {
         // `CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE`, for circles, or an error that the code explains.
         let result = match done {
             Ok(()) => 0,
-            Err(_) if graph_of(graph).is_ok_and(|graph| graph.plan().is_none()) => 2,
+            Err(_) if GRAPHS.find(graph).is_ok_and(|graph| graph.plan().is_none()) => 2,
             Err(_) => 1,
         };
         params.put(InstantiateParams { error_node: 0, result, ..given })?;
         done
     }
 
-    fn cuGraphExecDestroy 10000(handle: Handle) {
-        initialised()?;
-        EXECS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
-    }
-
-    fn cuGraphExecGetFlags 12000(handle: Handle, flags: Out<u64>) = query(flags, || Ok(exec_of(handle)?.flags));
+    fn cuGraphExecDestroy 10000(handle: Handle) = EXECS.destroy(handle).map(drop);
+    fn cuGraphExecGetFlags 12000(handle: Handle, flags: Out<u64>) = query(flags, || Ok(EXECS.find(handle)?.flags));
     fn cuGraphLaunch 10000 / cuGraphLaunch_ptsz (handle: Handle, stream: Handle) = launch(handle, stream);
 
     fn cuGraphUpload 11010 / cuGraphUpload_ptsz (handle: Handle, stream: Handle) {
-        exec_of(handle)?;
+        EXECS.find(handle)?;
         let stream = stream_of(stream)?;
         stream.context.check()?;
         // A graph needs nothing on the device before it is launched.

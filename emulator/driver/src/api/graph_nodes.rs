@@ -8,13 +8,13 @@ use crate::api::launch::{GridSpec, Kernel, arguments};
 use crate::api::{copy::Copy, copy_2d_3d::Rows};
 use crate::api::{memset::Fill, stream::HostCall};
 use crate::api::{query, ready_for};
-use crate::contexts::{initialised, usable};
+use crate::contexts::usable;
 use crate::cuda_constants::node as kinds;
 use crate::diagnose;
 use crate::ffi::{In, Out, export};
-use crate::graphs::{Child, Empty, Work, graph_of, graph_with, work_as};
+use crate::graphs::{Child, Empty, GRAPHS, Work, graph_with, work_as};
 use crate::result::*;
-use crate::streams::{Mark, WaitEvent, event_of};
+use crate::streams::{EVENTS, Mark, WaitEvent};
 use crate::types::{
     AllocNodeParams, EdgeData, Handle, HostFn, HostNodeParams, KernelNodeParams, KernelNodeParams2, Memcpy3D,
     MemsetNodeParams, NodeParams,
@@ -24,13 +24,12 @@ type NewWork = Outcome<Arc<dyn Work>>;
 
 pub(crate) fn add(out: Out<Handle>, graph: Handle, after: In<Handle>, n: usize, work: NewWork) -> Outcome {
     ready_for(out)?;
-    let graph = graph_of(graph)?;
+    let graph = GRAPHS.find(graph)?;
     let after = list_of(after, n)?;
     out.put(graph.add(work?, after)?)
 }
 
 pub(crate) fn work_of(node: Handle) -> Outcome<Arc<dyn Work>> {
-    initialised()?;
     graph_with(node)?.work(node)
 }
 
@@ -92,11 +91,11 @@ pub(crate) fn host(params: HostNodeParams) -> NewWork {
 }
 
 pub(crate) fn record(event: Handle) -> NewWork {
-    Ok(Arc::new(Mark::new(event_of(event)?)))
+    Ok(Arc::new(Mark::new(EVENTS.find(event)?)))
 }
 
 pub(crate) fn wait(event: Handle) -> NewWork {
-    Ok(Arc::new(WaitEvent(event_of(event)?)))
+    Ok(Arc::new(WaitEvent(EVENTS.find(event)?)))
 }
 
 pub(crate) fn child(graph: Handle) -> NewWork {

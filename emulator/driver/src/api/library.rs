@@ -32,11 +32,6 @@ struct LibraryKernel {
 static LIBRARIES: Table<Library> = Table::new(ObjectKind::Library);
 static KERNELS: Table<LibraryKernel> = Table::new(ObjectKind::Kernel);
 
-fn library_of(handle: Handle) -> Outcome<Arc<Library>> {
-    initialised()?;
-    LIBRARIES.get(handle).ok_or(ERROR_INVALID_HANDLE)
-}
-
 pub(crate) fn forget_context(id: u64) {
     for handle in LIBRARIES.handles_where(|_| true) {
         if let Some(library) = LIBRARIES.get(handle) {
@@ -60,10 +55,9 @@ fn module_of(library: &Library) -> Outcome<Handle> {
 
 /// Returns the function of a library's kernel in the current context.
 pub(crate) fn function_handle(kernel: Handle) -> Outcome<Handle> {
-    initialised()?;
-    let kernel = KERNELS.get(kernel).ok_or(ERROR_INVALID_HANDLE)?;
-    let module = module_of(&*library_of(kernel.library)?)?;
-    let loaded = MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?;
+    let kernel = KERNELS.find(kernel)?;
+    let module = module_of(&*LIBRARIES.find(kernel.library)?)?;
+    let loaded = MODULES.find(module)?;
     function_named(&loaded, &kernel.name).ok_or(ERROR_NOT_FOUND)
 }
 
@@ -73,7 +67,7 @@ pub(crate) fn function_of(handle: Handle) -> Outcome<Arc<Function>> {
     if let Some(function) = FUNCTIONS.get(handle) {
         return Ok(function);
     }
-    FUNCTIONS.get(function_handle(handle)?).ok_or(ERROR_INVALID_HANDLE)
+    FUNCTIONS.find(function_handle(handle)?)
 }
 
 fn load(out: Out<Handle>, image: Result<Image, Refused>, log: &Log) -> Outcome {
@@ -122,8 +116,7 @@ export! {
     }
 
     fn cuLibraryUnload 12000(handle: Handle) {
-        initialised()?;
-        let gone = LIBRARIES.remove(handle).ok_or(ERROR_INVALID_HANDLE)?;
+        let gone = LIBRARIES.destroy(handle)?;
         for (_, kernel) in lock(&gone.kernels).drain(..) {
             KERNELS.remove(kernel);
         }
@@ -134,7 +127,7 @@ export! {
     fn cuLibraryGetKernel 12000(out: Out<Handle>, handle: Handle, name: Text) {
         ready_for(out)?;
         let name = name.get()?;
-        let library = library_of(handle)?;
+        let library = LIBRARIES.find(handle)?;
         let kernels = lock(&library.kernels);
         let found = kernels.iter().find(|k| k.0 == name).ok_or_else(|| {
             mistakes::kernel_name(&name, kernels.iter().map(|k| k.0.as_str()));
@@ -144,33 +137,33 @@ export! {
     }
 
     fn cuLibraryGetKernelCount 12040(count: Out<c_uint>, handle: Handle) =
-        query(count, || Ok(lock(&library_of(handle)?.kernels).len() as c_uint));
+        query(count, || Ok(lock(&LIBRARIES.find(handle)?.kernels).len() as c_uint));
 
     fn cuLibraryEnumerateKernels 12040(kernels: Out<Handle>, n: c_uint, handle: Handle) {
         ready_for(kernels)?;
-        let library = library_of(handle)?;
+        let library = LIBRARIES.find(handle)?;
         let all = lock(&library.kernels);
         // SAFETY: the caller promises `n` places.
         all.iter().take(n as usize).enumerate().try_for_each(|(i, k)| unsafe { kernels.put_at(i, k.1) })
     }
 
-    fn cuLibraryGetModule 12000(out: Out<Handle>, handle: Handle) = query(out, || module_of(&*library_of(handle)?));
+    fn cuLibraryGetModule 12000(out: Out<Handle>, handle: Handle) = query(out, || module_of(&*LIBRARIES.find(handle)?));
 
     fn cuLibraryGetGlobal 12000(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
         initialised()?;
         let name = name.get()?;
-        let module = module_of(&*library_of(handle)?)?;
-        variable(&*MODULES.get(module).ok_or(ERROR_INVALID_HANDLE)?, &name, address, bytes)
+        let module = module_of(&*LIBRARIES.find(handle)?)?;
+        variable(&*MODULES.find(module)?, &name, address, bytes)
     }
 
     fn cuLibraryGetManaged 12000(_address: Out<u64>, _bytes: Out<usize>, handle: Handle, name: Text) {
-        library_of(handle)?;
+        LIBRARIES.find(handle)?;
         name.get()?;
         Err(ERROR_NOT_FOUND)
     }
 
     fn cuLibraryGetUnifiedFunction 12000(_out: Out<*mut c_void>, handle: Handle, name: Text) {
-        library_of(handle)?;
+        LIBRARIES.find(handle)?;
         name.get()?;
         Err(ERROR_NOT_FOUND)
     }
@@ -178,5 +171,5 @@ export! {
 
 later! {
     fn cuKernelGetLibrary 12050(out: Out<Handle>, handle: Handle) =
-        query(out, || Ok(KERNELS.get(handle).ok_or(ERROR_INVALID_HANDLE)?.library));
+        query(out, || Ok(KERNELS.find(handle)?.library));
 }

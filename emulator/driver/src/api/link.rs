@@ -12,7 +12,7 @@ use ptx::link::{Input, LinkError, Prototypes};
 use simt::memory::Memory;
 
 use crate::api::ready_for;
-use crate::contexts::{MEMORY, initialised, usable};
+use crate::contexts::{MEMORY, usable};
 use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, check_head, compile};
@@ -46,11 +46,6 @@ const MAX_BYTES: usize = 256 << 20;
 /// The implemented part of `libcudadevrt.a`.
 const DEVICE_RUNTIME: &str = include_str!("../device_runtime.ptx");
 
-fn link_of(handle: Handle) -> Outcome<Arc<Link>> {
-    initialised()?;
-    LINKS.get(handle).ok_or(ERROR_INVALID_HANDLE)
-}
-
 fn is_device_runtime(name: &str) -> bool {
     name.rsplit('/').next() == Some("libcudadevrt.a")
 }
@@ -61,7 +56,7 @@ fn linker_error(error: &LinkError) -> Refused {
 }
 
 fn add(handle: Handle, kind: c_uint, name: String, text: Result<String, Refused>) -> Outcome {
-    let link = link_of(handle)?;
+    let link = LINKS.find(handle)?;
     if kind != input::PTX {
         diagnose::print_once("cuLink takes PTX only: other inputs are made for real GPUs");
         return Err(if kind <= 6 { ERROR_NOT_SUPPORTED } else { ERROR_INVALID_VALUE });
@@ -191,7 +186,7 @@ export! {
 
     fn cuLinkComplete 5050(handle: Handle, image: Out<*const c_void>, size: Out<usize>) {
         ready_for(image)?;
-        let link = link_of(handle)?;
+        let link = LINKS.find(handle)?;
         let mut inputs = lock(&link.inputs);
         refuse_if(inputs.texts.is_empty(), ERROR_INVALID_VALUE)?;
         let mut made = lock(&link.image);
@@ -206,8 +201,5 @@ export! {
         Ok(())
     }
 
-    fn cuLinkDestroy 5050(handle: Handle) {
-        initialised()?;
-        LINKS.remove(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
-    }
+    fn cuLinkDestroy 5050(handle: Handle) = LINKS.destroy(handle).map(drop);
 }

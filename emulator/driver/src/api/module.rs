@@ -94,11 +94,6 @@ fn default_dynamic_shared(kernel: &DecodedKernel) -> i32 {
     limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
 }
 
-pub(crate) fn module_of(handle: Handle) -> Outcome<Arc<Loaded>> {
-    initialised()?;
-    MODULES.get(handle).ok_or(ERROR_INVALID_HANDLE)
-}
-
 pub(crate) fn forget_context(id: u64) {
     for handle in MODULES.handles_where(|m| m.context_id == id) {
         unload(handle);
@@ -115,7 +110,7 @@ fn unload(handle: Handle) -> Option<Arc<Loaded>> {
 
 /// Waits for work that may still use a module, and unloads it.
 pub(crate) fn unload_after_work(handle: Handle) -> Outcome {
-    let loaded = module_of(handle)?;
+    let loaded = MODULES.find(handle)?;
     if let Some(context) = CONTEXTS.get(loaded.context) {
         context.queue.drain()?;
         context.flush_printed();
@@ -257,7 +252,7 @@ export! {
         out.check()?;
         let name = name.get()?;
         refuse_if(name.is_empty(), ERROR_INVALID_VALUE)?;
-        let loaded = module_of(handle)?;
+        let loaded = MODULES.find(handle)?;
         let found = function_named(&loaded, &name).ok_or_else(|| {
             mistakes::kernel_name(&name, loaded.module.kernels().iter().map(|k| k.kernel().name.as_str()));
             ERROR_NOT_FOUND
@@ -266,11 +261,11 @@ export! {
     }
 
     fn cuModuleGetFunctionCount 12040(count: Out<c_uint>, handle: Handle) =
-        query(count, || Ok(module_of(handle)?.module.kernels().len() as c_uint));
+        query(count, || Ok(MODULES.find(handle)?.module.kernels().len() as c_uint));
 
     fn cuModuleEnumerateFunctions 12040(functions: Out<Handle>, n: c_uint, handle: Handle) {
         ready_for(functions)?;
-        let loaded = module_of(handle)?;
+        let loaded = MODULES.find(handle)?;
         let all = loaded.functions.get().into_iter().flatten();
         // SAFETY: the caller promises `n` places.
         all.take(n as usize).enumerate().try_for_each(|(i, f)| unsafe { functions.put_at(i, *f) })
@@ -279,12 +274,12 @@ export! {
     fn cuModuleGetGlobal_v2 3020(address: Out<u64>, bytes: Out<usize>, handle: Handle, name: Text) {
         usable()?;
         let name = name.get()?;
-        let loaded = module_of(handle)?;
+        let loaded = MODULES.find(handle)?;
         variable(&loaded, &name, address, bytes)
     }
 
     fn cuModuleGetTexRef 2000 | cuModuleGetSurfRef 3000(_out: Out<c_void>, handle: Handle, _name: Text) {
-        module_of(handle)?;
+        MODULES.find(handle)?;
         Err(ERROR_NOT_FOUND)
     }
 }

@@ -1,7 +1,7 @@
 //! Memory pools: accounting only. Memory is allocated and freed at once.
 
 use std::ffi::{c_int, c_uint, c_void};
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use crate::allocations::{self, Allocation, AllocationKind, Owner};
 use crate::api::{query, ready_for};
@@ -37,11 +37,6 @@ fn create(max: u64) -> Handle {
     POOLS.insert_with(make).0
 }
 
-fn pool_of(handle: Handle) -> Outcome<Arc<Pool>> {
-    initialised()?;
-    POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)
-}
-
 /// Refuses every place but the one device.
 fn check_location(location: MemLocation) -> Outcome {
     if location.kind == 1 && location.id == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
@@ -64,14 +59,14 @@ pub(crate) fn current_pool() -> Handle {
 
 pub(crate) fn set_current_pool(handle: Handle) -> Outcome {
     let default = default_pool();
-    POOLS.get(handle).ok_or(ERROR_INVALID_VALUE)?;
+    POOLS.find(handle)?;
     *lock(&CHOSEN) = Some((default, handle));
     Ok(())
 }
 
 /// Allocates from a pool. Zero bytes are at address 0, without an error, as in the driver.
 pub(crate) fn alloc(pool_handle: Handle, bytes: usize, owner: Owner) -> Outcome<u64> {
-    let pool = POOLS.get(pool_handle).ok_or(ERROR_INVALID_VALUE)?;
+    let pool = POOLS.find(pool_handle)?;
     if bytes == 0 {
         return Ok(0);
     }
@@ -109,7 +104,7 @@ export! {
         initialised()?;
         let (default, current) = chosen();
         refuse_if(handle == default, ERROR_INVALID_VALUE)?;
-        POOLS.remove(handle).ok_or(ERROR_INVALID_VALUE)?;
+        POOLS.destroy(handle)?;
         if handle == current {
             *lock(&CHOSEN) = Some((default, default));
         }
@@ -118,7 +113,7 @@ export! {
 
     fn cuMemPoolGetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
         ready_for(value)?;
-        let pool = pool_of(handle)?;
+        let pool = POOLS.find(handle)?;
         let used = *lock(&pool.used);
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
@@ -134,7 +129,7 @@ export! {
 
     fn cuMemPoolSetAttribute 11020(handle: Handle, attribute: c_uint, value: Out<c_void>) {
         ready_for(value)?;
-        let pool = pool_of(handle)?;
+        let pool = POOLS.find(handle)?;
         // SAFETY: as `cuda.h` says, attributes 1 to 3 are an `int`, the others `cuuint64_t`.
         let (flag, number) = unsafe { (value.typed::<c_int>(), value.typed::<u64>()) };
         match attribute {
@@ -150,13 +145,11 @@ export! {
         Ok(())
     }
 
-    fn cuMemPoolTrimTo 11020(handle: Handle, _keep: usize) {
-        // No memory is retained that a trim could release.
-        pool_of(handle).map(|_| ())
-    }
+    // No memory is retained that a trim could release.
+    fn cuMemPoolTrimTo 11020(handle: Handle, _keep: usize) = POOLS.find(handle).map(drop);
 
     fn cuMemPoolSetAccess 11020(handle: Handle, access: In<MemAccessDesc>, n: usize) {
-        pool_of(handle)?;
+        POOLS.find(handle)?;
         // SAFETY: the caller promises `n` descriptions.
         for desc in unsafe { access.list(n) }? {
             check_location(desc.location)?;
@@ -168,7 +161,7 @@ export! {
 
     fn cuMemPoolGetAccess 11020(flags: Out<c_uint>, handle: Handle, location: In<MemLocation>) {
         query(flags, || {
-            pool_of(handle)?;
+            POOLS.find(handle)?;
             check_location(location.get()?)?;
             Ok(3)
         })

@@ -8,7 +8,7 @@ use crate::cuda_constants::node;
 use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::staging;
-use crate::streams::{Event, STREAMS, Stream, WaitEvent, event_of, stream_of};
+use crate::streams::{EVENTS, Event, STREAMS, Stream, WaitEvent, stream_of};
 use crate::types::{Handle, HostFn, StreamCallback};
 use crate::{api::copy::Write, api::ready_for};
 use crate::{graphs::Work, queue::JobThread};
@@ -102,9 +102,8 @@ export! {
         create(out, flags, priority);
 
     fn cuStreamDestroy_v2 4000 | cuStreamDestroy 2000(handle: Handle) {
-        initialised()?;
         // Submitted work continues; it holds references to its objects.
-        STREAMS.remove(handle).ok_or(ERROR_INVALID_HANDLE)?.capture.forget();
+        STREAMS.destroy(handle)?.capture.forget();
         Ok(())
     }
 
@@ -124,7 +123,7 @@ export! {
 
     fn cuStreamWaitEvent 3020 / cuStreamWaitEvent_ptsz (handle: Handle, awaited: Handle, flags: c_uint) {
         let stream = stream_of(handle)?;
-        let event = event_of(awaited)?;
+        let event = EVENTS.find(awaited)?;
         refuse_if(flags > 1, ERROR_INVALID_VALUE)?;
         stream.context.check()?;
         // Inside a capture, an external event is one of uncaptured work.

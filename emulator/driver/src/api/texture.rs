@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Textures};
 
-use crate::api::array::{self, Array, texel_format};
-use crate::contexts::{MEMORY, initialised, usable};
+use crate::api::array::{ARRAYS, Array, texel_format};
+use crate::contexts::{MEMORY, usable};
 use crate::cuda_constants::texture;
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
@@ -89,7 +89,7 @@ fn source(r: &ResourceDesc) -> Outcome<(Source, TexelFormat, u32, [usize; 2])> {
     };
     match r.kind {
         0 => {
-            let array = array::array_of(r.words[0] as Handle).map_err(|_| ERROR_INVALID_VALUE)?;
+            let array = ARRAYS.find(r.words[0] as Handle).map_err(|_| ERROR_INVALID_VALUE)?;
             let d = array.descriptor;
             refuse_if(d.depth > 1, ERROR_NOT_SUPPORTED)?;
             let format = texel_format(d.format).ok_or(ERROR_INVALID_VALUE)?;
@@ -119,11 +119,6 @@ fn source(r: &ResourceDesc) -> Outcome<(Source, TexelFormat, u32, [usize; 2])> {
         1 => Err(ERROR_NOT_SUPPORTED),
         _ => Err(ERROR_INVALID_VALUE),
     }
-}
-
-fn texture_of(handle: u64) -> Outcome<Arc<Texture>> {
-    initialised()?;
-    TEXTURES.get(handle as Handle).ok_or(ERROR_INVALID_VALUE)
 }
 
 export! {
@@ -159,13 +154,9 @@ export! {
         out.put(TEXTURES.insert_with(make).0 as u64)
     }
 
-    fn cuTexObjectDestroy 5000(handle: u64) {
-        initialised()?;
-        TEXTURES.remove(handle as Handle).map(|_| ()).ok_or(ERROR_INVALID_VALUE)
-    }
-
+    fn cuTexObjectDestroy 5000(handle: u64) = TEXTURES.destroy(handle as Handle).map(drop);
     fn cuTexObjectGetResourceDesc 5000(out: Out<ResourceDesc>, handle: u64) =
-        out.put_with(|| Ok(texture_of(handle)?.resource));
+        out.put_with(|| Ok(TEXTURES.find(handle as Handle)?.resource));
     fn cuTexObjectGetTextureDesc 5000(out: Out<TextureDesc>, handle: u64) =
-        out.put_with(|| Ok(texture_of(handle)?.description));
+        out.put_with(|| Ok(TEXTURES.find(handle as Handle)?.description));
 }

@@ -4,13 +4,13 @@ use std::ffi::{c_uint, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::api::ready_for;
 use crate::ffi::{Out, export};
-use crate::graphs::{Kept, graph_of};
+use crate::graphs::{GRAPHS, Kept};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::sync::lock;
 use crate::types::{Handle, HostFn};
-use crate::{api::ready_for, contexts::initialised};
 
 /// The object itself: destroyed with its last reference.
 struct Object(HostFn, *mut c_void);
@@ -37,13 +37,8 @@ struct References {
 
 static OBJECTS: Table<References> = Table::new(ObjectKind::UserObject);
 
-fn references(handle: Handle) -> Outcome<Arc<References>> {
-    initialised()?;
-    OBJECTS.get(handle).ok_or(ERROR_INVALID_VALUE)
-}
-
 fn release(handle: Handle, count: c_uint) -> Outcome {
-    let references = references(handle)?;
+    let references = OBJECTS.find(handle)?;
     let before = references.n.fetch_update(Ordering::AcqRel, Ordering::Acquire, |n| n.checked_sub(count));
     if before.map_err(|_| ERROR_INVALID_VALUE)? == count {
         OBJECTS.remove(handle);
@@ -61,23 +56,23 @@ export! {
     }
 
     fn cuUserObjectRetain 11030(handle: Handle, count: c_uint) {
-        references(handle)?.n.fetch_add(count, Ordering::AcqRel);
+        OBJECTS.find(handle)?.n.fetch_add(count, Ordering::AcqRel);
         Ok(())
     }
     fn cuUserObjectRelease 11030(handle: Handle, count: c_uint) = release(handle, count);
 
     fn cuGraphRetainUserObject 11030(graph: Handle, handle: Handle, count: c_uint, flags: c_uint) {
-        let references = references(handle)?;
+        let references = OBJECTS.find(handle)?;
         refuse_if(count == 0 || flags > 1, ERROR_INVALID_VALUE)?;
-        let graph = graph_of(graph)?;
+        let graph = GRAPHS.find(graph)?;
         lock(&graph.kept).extend((0..count).map(|_| Arc::clone(&references.object)));
         // `CU_GRAPH_USER_OBJECT_MOVE`: the program's references become the graph's.
         if flags == 1 { release(handle, count) } else { Ok(()) }
     }
 
     fn cuGraphReleaseUserObject 11030(graph: Handle, handle: Handle, count: c_uint) {
-        let references = references(handle)?;
-        let graph = graph_of(graph)?;
+        let references = OBJECTS.find(handle)?;
+        let graph = GRAPHS.find(graph)?;
         let mut left = count;
         let is_released = |kept: &mut Kept| left > 0 && Arc::ptr_eq(kept, &references.object) && { left -= 1; true };
         let gone: Vec<Kept> = lock(&graph.kept).extract_if(.., is_released).collect();
