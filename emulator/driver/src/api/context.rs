@@ -10,7 +10,7 @@ use crate::contexts::{self, Context, context_of, current, initialised, usable};
 use crate::current as stack;
 use crate::ffi::{In, Out, export, later};
 use crate::result::*;
-use crate::streams::{EVENTS, stream_of};
+use crate::streams::{EVENTS, Event, Stream, stream_of};
 use crate::sync::lock;
 use crate::types::{CtxCreateParams, Handle};
 
@@ -24,7 +24,7 @@ fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
 }
 
 /// Looks a context up; null is the current one.
-fn context_or_current(handle: Handle) -> Outcome<Arc<Context>> {
+pub(crate) fn context_or_current(handle: Handle) -> Outcome<Arc<Context>> {
     if handle == 0 { current() } else { initialised().and_then(|()| context_of(handle)) }
 }
 
@@ -73,11 +73,7 @@ export! {
 
     fn cuCtxGetCurrent 4000(out: Out<Handle>) = query(out, || Ok(stack::top().unwrap_or(0)));
 
-    fn cuCtxSynchronize 2000() {
-        let context = usable()?;
-        permit_wait(context.id)?;
-        context.synchronize(context.queue.last().0)
-    }
+    fn cuCtxSynchronize 2000() = synchronize(&*usable()?);
 
     fn cuCtxGetFlags 7000(flags: Out<c_uint>) = flags.put_with(|| Ok(current()?.flags.load(Ordering::Relaxed)));
 
@@ -89,13 +85,9 @@ export! {
     }
 
     fn cuCtxGetId 12000(handle: Handle, id: Out<c_ulonglong>) = id.put_with(|| Ok(context_or_current(handle)?.id));
-
-    fn cuCtxGetApiVersion 3020(handle: Handle, version: Out<c_uint>) {
-        version.check()?;
-        context_or_current(handle)?;
-        // Version of the `_v2` calls on contexts, since CUDA 3.2.
-        version.put(3020)
-    }
+    // Version of the `_v2` calls on contexts, since CUDA 3.2.
+    fn cuCtxGetApiVersion 3020(handle: Handle, version: Out<c_uint>) =
+        version.put_with(|| context_or_current(handle).map(|_| 3020));
 
     fn cuCtxGetLimit 3010(value: Out<usize>, limit: c_uint) {
         value.check()?;
@@ -142,10 +134,7 @@ export! {
         Ok(())
     }
 
-    fn cuCtxResetPersistingL2Cache 11000() {
-        current()?;
-        Ok(())
-    }
+    fn cuCtxResetPersistingL2Cache 11000() = current().map(drop);
 
     fn cuCtxAttach 2000(out: Out<Handle>, flags: c_uint) {
         ready_for(out)?;
@@ -191,33 +180,34 @@ later! {
         create(out, flags, dev)
     }
 
-    fn cuCtxRecordEvent 12050(handle: Handle, recorded: Handle) {
-        let context = context_or_current(handle)?;
-        context.check()?;
-        let event = EVENTS.find(recorded)?;
-        // All of a context's work is in one order, so the position of the default stream is that of the context.
-        stack::push(context.handle)?;
-        let recorded = stream_of(1).and_then(|s| event.record(&s));
-        stack::pop();
-        recorded
-    }
+    fn cuCtxRecordEvent 12050(handle: Handle, recorded: Handle) =
+        in_default_stream(handle, recorded, |stream, event| event.record(stream));
 
     fn cuCtxSynchronize_v2 13000(handle: Handle) {
         let context = context_or_current(handle)?;
         context.check()?;
-        permit_wait(context.id)?;
-        context.synchronize(context.queue.last().0)
+        synchronize(&context)
     }
 
-    fn cuCtxWaitEvent 12050(handle: Handle, awaited: Handle) {
-        let context = context_or_current(handle)?;
-        context.check()?;
-        let event = EVENTS.find(awaited)?;
-        stack::push(context.handle)?;
-        let waited = stream_of(1).and_then(|s| super::stream::wait_for(&s, &event));
-        stack::pop();
-        waited
-    }
+    fn cuCtxWaitEvent 12050(handle: Handle, awaited: Handle) =
+        in_default_stream(handle, awaited, |stream, event| super::stream::wait_for(stream, event));
+}
+
+/// Records or awaits an event in the default stream of a context: all of a context's work is in one order, so that
+/// stream's position is the context's.
+fn in_default_stream(handle: Handle, event: Handle, act: impl FnOnce(&Stream, &Arc<Event>) -> Outcome) -> Outcome {
+    let context = context_or_current(handle)?;
+    context.check()?;
+    let event = EVENTS.find(event)?;
+    stack::push(context.handle)?;
+    let outcome = stream_of(1).and_then(|stream| act(&stream, &event));
+    stack::pop();
+    outcome
+}
+
+fn synchronize(context: &Context) -> Outcome {
+    permit_wait(context.id)?;
+    context.synchronize(context.queue.last().0)
 }
 
 pub(crate) fn owner(context: &Context) -> crate::allocations::Owner {

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use crate::api::{pool, query, ready_for};
+use crate::api::{context::context_or_current, pool, query, ready_for};
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
 use crate::contexts::{PRIMARY, current, end_primary, initialised};
 use crate::ffi::{In, Out, Text, export, later};
@@ -16,7 +16,8 @@ pub(crate) fn device(number: c_int) -> Outcome {
     if number == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
 }
 
-fn query_device<T>(out: Out<T>, dev: c_int, result: impl FnOnce() -> Outcome<T>) -> Outcome {
+/// Writes the result of a query about a device.
+pub(crate) fn query_device<T>(out: Out<T>, dev: c_int, result: impl FnOnce() -> Outcome<T>) -> Outcome {
     query(out, || device(dev).and_then(|()| result()))
 }
 
@@ -31,14 +32,20 @@ unsafe fn put_text(buffer: Out<c_char>, len: c_int, dev: c_int, text: &str) -> O
     unsafe { buffer.put_text(text, usize::try_from(len).unwrap_or(0)) }
 }
 
+/// Changes how often the primary context is retained, and ends it at zero.
+fn release_primary(change: impl FnOnce(u32) -> Option<u32>) -> Outcome {
+    let mut primary = lock(&PRIMARY);
+    primary.retained = change(primary.retained).ok_or(ERROR_INVALID_CONTEXT)?;
+    let ended = if primary.retained == 0 { primary.reset() } else { None };
+    drop(primary);
+    end_primary(ended);
+    Ok(())
+}
+
 export! {
     fn cuDriverGetVersion 2020(version: Out<c_int>) = version.put(DRIVER_VERSION);
     fn cuDeviceGet 2000(out: Out<c_int>, ordinal: c_int) = query_device(out, ordinal, || Ok(0));
-
-    fn cuDeviceGetCount 2000(count: Out<c_int>) {
-        initialised()?;
-        count.put(1)
-    }
+    fn cuDeviceGetCount 2000(count: Out<c_int>) = query(count, || Ok(1));
 
     fn cuDeviceGetName 2000(name: Out<c_char>, len: c_int, dev: c_int) {
         // SAFETY: the caller promises a buffer of this length.
@@ -118,25 +125,10 @@ export! {
     fn cuDevicePrimaryCtxRetain 7000(context: Out<Handle>, dev: c_int) =
         query_device(context, dev, || Ok(lock(&PRIMARY).retain()));
 
-    fn cuDevicePrimaryCtxRelease_v2 11000 | cuDevicePrimaryCtxRelease 7000(dev: c_int) {
-        device(dev)?;
-        let mut primary = lock(&PRIMARY);
-        primary.retained = primary.retained.checked_sub(1).ok_or(ERROR_INVALID_CONTEXT)?;
-        let ended = if primary.retained == 0 { primary.reset() } else { None };
-        drop(primary);
-        end_primary(ended);
-        Ok(())
-    }
-
-    fn cuDevicePrimaryCtxReset_v2 11000 | cuDevicePrimaryCtxReset 7000(dev: c_int) {
-        device(dev)?;
-        let mut primary = lock(&PRIMARY);
-        primary.retained = 0;
-        let ended = primary.reset();
-        drop(primary);
-        end_primary(ended);
-        Ok(())
-    }
+    fn cuDevicePrimaryCtxRelease_v2 11000 | cuDevicePrimaryCtxRelease 7000(dev: c_int) =
+        device(dev).and_then(|()| release_primary(|retained| retained.checked_sub(1)));
+    fn cuDevicePrimaryCtxReset_v2 11000 | cuDevicePrimaryCtxReset 7000(dev: c_int) =
+        device(dev).and_then(|()| release_primary(|_| Some(0)));
 
     fn cuDevicePrimaryCtxSetFlags_v2 11000 | cuDevicePrimaryCtxSetFlags 7000(dev: c_int, flags: c_uint) {
         device(dev)?;
@@ -176,12 +168,8 @@ export! {
 }
 
 later! {
-    fn cuCtxGetDevice_v2 13000(dev: Out<c_int>, context: Handle) {
-        query(dev, || {
-            let context = if context == 0 { current() } else { crate::contexts::context_of(context) };
-            context.map(|_| 0)
-        })
-    }
+    fn cuCtxGetDevice_v2 13000(dev: Out<c_int>, context: Handle) =
+        query(dev, || context_or_current(context).map(|_| 0));
 
     fn cuDeviceGetHostAtomicCapabilities 13000(out: Out<c_uint>, _ops: In<c_uint>, count: c_uint, dev: c_int) {
         device(dev)?;

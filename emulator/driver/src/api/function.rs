@@ -3,9 +3,10 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
+use crate::api::device::{device, query_device};
 use crate::api::library::{self, function_of};
 use crate::api::module::Function;
-use crate::api::{query, ready_for};
+use crate::api::query;
 use crate::attributes::limit;
 use crate::cuda_constants::function as ids;
 use crate::ffi::{Out, export, later};
@@ -109,43 +110,26 @@ export! {
     fn cuFuncSetCacheConfig 3000(handle: Handle, config: c_uint) =
         function_of(handle).and_then(|_| refuse_if(config > 3, ERROR_INVALID_VALUE));
 
-    fn cuFuncSetSharedMemConfig 4020(handle: Handle, config: c_uint) {
-        function_of(handle)?;
-        if config > 2 { Err(ERROR_INVALID_VALUE) } else { Ok(()) }
-    }
-
+    fn cuFuncSetSharedMemConfig 4020(handle: Handle, config: c_uint) =
+        function_of(handle).and_then(|_| refuse_if(config > 2, ERROR_INVALID_VALUE));
     fn cuFuncGetModule 11000(out: Out<Handle>, handle: Handle) = query(out, || Ok(function_of(handle)?.module));
-
-    fn cuFuncGetName 12030(out: Out<*const c_char>, handle: Handle) {
-        ready_for(out)?;
-        // Valid as long as the module is loaded.
-        out.put(function_of(handle)?.name.as_ptr())
-    }
-
+    // Valid as long as the module is loaded.
+    fn cuFuncGetName 12030(out: Out<*const c_char>, handle: Handle) =
+        query(out, || Ok(function_of(handle)?.name.as_ptr()));
     fn cuFuncGetParamInfo 12040(handle: Handle, index: usize, offset: Out<usize>, size: Out<usize>) =
         param_info(&*function_of(handle)?, index, offset, size);
-
-    fn cuFuncIsLoaded 12040(state: Out<c_uint>, handle: Handle) {
-        ready_for(state)?;
-        function_of(handle)?;
-        state.put(1)
-    }
-
+    fn cuFuncIsLoaded 12040(state: Out<c_uint>, handle: Handle) = query(state, || function_of(handle).map(|_| 1));
     fn cuFuncLoad 12040(handle: Handle) = function_of(handle).map(|_| ());
-
-    fn cuKernelGetAttribute 12000(out: Out<c_int>, attrib: c_uint, handle: Handle, dev: c_int) {
-        ready_for(out)?;
-        crate::api::device::device(dev)?;
-        out.put(attribute(&*kernel_of(handle)?, attrib)?)
-    }
+    fn cuKernelGetAttribute 12000(out: Out<c_int>, attrib: c_uint, handle: Handle, dev: c_int) =
+        query_device(out, dev, || attribute(&*kernel_of(handle)?, attrib));
 
     fn cuKernelSetAttribute 12000(attrib: c_uint, value: c_int, handle: Handle, dev: c_int) {
-        crate::api::device::device(dev)?;
+        device(dev)?;
         set_attribute(&*kernel_of(handle)?, attrib, value)
     }
 
     fn cuKernelSetCacheConfig 12000(handle: Handle, config: c_uint, dev: c_int) {
-        crate::api::device::device(dev)?;
+        device(dev)?;
         kernel_of(handle).and_then(|_| refuse_if(config > 3, ERROR_INVALID_VALUE))
     }
 

@@ -10,7 +10,7 @@ use simt::program::{DecodedKernel, OpKind};
 
 use crate::api::{query, ready_for};
 use crate::attributes::limit;
-use crate::contexts::{CONTEXTS, Context, MEMORY, initialised, usable};
+use crate::contexts::{CONTEXTS, Context, MEMORY, usable};
 use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused, architecture, registers};
@@ -241,11 +241,8 @@ export! {
         unload_after_work(handle)
     }
 
-    fn cuModuleGetLoadingMode 11070(mode: Out<c_uint>) {
-        initialised()?;
-        // CU_MODULE_EAGER_LOADING
-        mode.put(1)
-    }
+    // CU_MODULE_EAGER_LOADING
+    fn cuModuleGetLoadingMode 11070(mode: Out<c_uint>) = query(mode, || Ok(1));
 
     fn cuModuleGetFunction 2000(out: Out<Handle>, handle: Handle, name: Text) {
         usable()?;

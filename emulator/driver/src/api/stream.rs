@@ -205,11 +205,8 @@ later! {
         context.put(stream.context.handle)
     }
 
-    fn cuStreamGetDevice 12080 / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) {
-        dev.check()?;
-        stream_of(handle)?;
-        dev.put(0)
-    }
+    fn cuStreamGetDevice 12080 / cuStreamGetDevice_ptsz (handle: Handle, dev: Out<c_int>) =
+        dev.put_with(|| stream_of(handle).map(|_| 0));
 }
 
 fn write_value(handle: Handle, address: u64, bytes: &[u8], flags: c_uint) -> Outcome {
