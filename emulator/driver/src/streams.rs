@@ -187,6 +187,13 @@ impl Stream {
     }
 }
 
+/// Returns the stream that a handle stands for on the calling thread, unless its context is lost.
+pub(crate) fn usable_stream(handle: Handle) -> Outcome<Arc<Stream>> {
+    let stream = stream_of(handle)?;
+    stream.context.check()?;
+    Ok(stream)
+}
+
 /// Returns the stream that a handle stands for on the calling thread.
 pub(crate) fn stream_of(handle: Handle) -> Outcome<Arc<Stream>> {
     match handle {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::api::copy_ends::{CopyEnd, transfer, write_device};
 use crate::ffi::{Host, export};
 use crate::result::*;
-use crate::streams::stream_of;
+use crate::streams::usable_stream;
 use crate::types::{Handle, Memcpy3D};
 use crate::{allocations::is_staging, api::array::ARRAYS};
 use crate::{api::copy_mistakes::explain_copy, contexts::Context, cuda_constants::node};
@@ -103,16 +103,14 @@ impl Work for Write {
 }
 
 fn copy_sync(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
-    let stream = stream_of(handle)?;
-    stream.context.check()?;
+    let stream = usable_stream(handle)?;
     check_ends(&to, &from, n, "a copy")?;
     let copy = Copy { to, from, n, diagnosis: settings::current().diagnosis };
     stream.submit_sync(move || copy.now())
 }
 
 fn copy_async(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
-    let stream = stream_of(handle)?;
-    stream.context.check()?;
+    let stream = usable_stream(handle)?;
     check_ends(&to, &from, n, "a copy")?;
     if n == 0 {
         return stream.capture.valid().map(|_| ());

@@ -9,7 +9,7 @@ use crate::result::*;
 use crate::types::{CopySide, Handle, Memcpy2D, Memcpy3D};
 use crate::{contexts::Context, cuda_constants::node};
 use crate::{graphs::Work, mistakes};
-use crate::{settings, streams::stream_of};
+use crate::{settings, streams::usable_stream};
 
 /// An end of a two- or three-dimensional copy.
 struct Layout {
@@ -143,8 +143,7 @@ impl Rows {
     }
 
     pub(crate) fn run(self, handle: Handle, wait: bool) -> Outcome {
-        let stream = stream_of(handle)?;
-        stream.context.check()?;
+        let stream = usable_stream(handle)?;
         self.check()?;
         if self.is_empty() {
             return Ok(());

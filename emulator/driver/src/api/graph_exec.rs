@@ -13,7 +13,7 @@ use crate::graphs::{Child, Difference, GRAPHS, Kept, Plan, Work, work_as};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::staging;
-use crate::streams::{Mark, WaitEvent, stream_of};
+use crate::streams::{Mark, WaitEvent, usable_stream};
 use crate::sync::lock;
 use crate::types::{
     Handle, HostNodeParams, InstantiateParams, KernelNodeParams, KernelNodeParams2, Memcpy3D, MemsetNodeParams,
@@ -52,8 +52,7 @@ fn instantiate(out: Out<Handle>, graph: Handle, flags: u64) -> Outcome {
 
 fn launch(handle: Handle, stream_handle: Handle) -> Outcome {
     let exec = EXECS.find(handle)?;
-    let stream = stream_of(stream_handle)?;
-    stream.context.check()?;
+    let stream = usable_stream(stream_handle)?;
     stream.permit()?;
     reports::forget();
     let mut pieces = Vec::new();
@@ -148,8 +147,7 @@ export! {
 
     fn cuGraphUpload 11010 / cuGraphUpload_ptsz (handle: Handle, stream: Handle) {
         EXECS.find(handle)?;
-        let stream = stream_of(stream)?;
-        stream.context.check()?;
+        let stream = usable_stream(stream)?;
         // A graph needs nothing on the device before it is launched.
         stream.permit()
     }

@@ -25,7 +25,7 @@ use crate::diagnose;
 use crate::ffi::{In, export, read_process};
 use crate::reports::{self, LaunchResult};
 use crate::result::*;
-use crate::streams::stream_of;
+use crate::streams::usable_stream;
 use crate::types::{Handle, LaunchConfigC};
 use crate::unwritten;
 use crate::{graphs::Work, mistakes, queue::JobThread};
@@ -357,8 +357,7 @@ fn launch_by(
     arguments: &dyn Fn(&Function, &LaunchRequest) -> Outcome<Vec<u8>>,
 ) -> Outcome {
     reports::forget();
-    let stream = stream_of(stream_handle)?;
-    stream.context.check()?;
+    let stream = usable_stream(stream_handle)?;
     // Unlike other calls, a launch that is refused invalidates a capture.
     let kernel = Kernel::new(handle, shape, &stream.context, arguments)
         .or_else(|code| stream.capture.position().map_or(Err(code), |position| position.capture.refuse(code)))?;

@@ -8,7 +8,7 @@ use crate::api::{graph_memory, pool, query};
 use crate::contexts::{MEMORY, initialised, usable};
 use crate::ffi::{Out, export};
 use crate::result::*;
-use crate::streams::stream_of;
+use crate::streams::usable_stream;
 use crate::types::{Handle, MemLocation};
 use crate::{attributes::limit, capture::permit_unsafe};
 use crate::{mistakes, queue::JobThread};
@@ -77,8 +77,7 @@ export! {
         alloc_from(from, out, bytes, handle);
 
     fn cuMemFreeAsync 11020 / cuMemFreeAsync_ptsz (address: u64, handle: Handle) {
-        let stream = stream_of(handle)?;
-        stream.context.check()?;
+        let stream = usable_stream(handle)?;
         if address == 0 {
             return Ok(());
         }
@@ -115,7 +114,7 @@ export! {
         advise(address, count, advice, if location.kind == 1 { location.id } else { -1 });
 
     fn cuMemPrefetchAsync 8000 / cuMemPrefetchAsync_ptsz (address: u64, count: usize, dev: c_int, handle: Handle) {
-        stream_of(handle)?.context.check()?;
+        usable_stream(handle)?;
         refuse_if(!(-1..=0).contains(&dev), ERROR_INVALID_DEVICE)?;
         managed_range(address, count)
     }
@@ -123,7 +122,7 @@ export! {
     fn cuMemPrefetchAsync_v2 12020 / cuMemPrefetchAsync_v2_ptsz (
         address: u64, count: usize, location: MemLocation, flags: c_uint, handle: Handle,
     ) {
-        stream_of(handle)?.context.check()?;
+        usable_stream(handle)?;
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         refuse_if(location.kind == 1 && location.id != 0, ERROR_INVALID_DEVICE)?;
         managed_range(address, count)
@@ -132,8 +131,7 @@ export! {
 
 fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) -> Outcome {
     query(out, || {
-        let stream = stream_of(stream_handle)?;
-        stream.context.check()?;
+        let stream = usable_stream(stream_handle)?;
         if stream.capture.valid()?.is_some() {
             let (base, work) = graph_memory::alloc_captured(bytes)?;
             stream.enqueue(work)?;

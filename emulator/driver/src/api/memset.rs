@@ -8,7 +8,7 @@ use crate::contexts::{Context, MEMORY};
 use crate::result::*;
 use crate::types::{Handle, MemsetNodeParams};
 use crate::{cuda_constants::node, ffi::export, graphs::Work};
-use crate::{staging, streams::stream_of};
+use crate::{staging, streams::usable_stream};
 
 /// Fills `height` rows of `width` values, `pitch` bytes apart.
 pub(crate) struct Fill {
@@ -62,16 +62,14 @@ fn rows(to: u64, pitch: usize, value: c_uint, element: usize, width: usize, heig
 }
 
 fn fill_async(params: MemsetNodeParams, stream_handle: Handle) -> Outcome {
-    let stream = stream_of(stream_handle)?;
-    stream.context.check()?;
+    let stream = usable_stream(stream_handle)?;
     let fill = Fill::new(params)?;
     if fill.is_empty() { Ok(()) } else { stream.enqueue(Arc::new(fill)).map(|_| ()) }
 }
 
 /// Fills, and returns when that is done.
 fn fill(params: MemsetNodeParams) -> Outcome {
-    let stream = stream_of(0)?;
-    stream.context.check()?;
+    let stream = usable_stream(0)?;
     let fill = Fill::new(params)?;
     if fill.is_empty() { Ok(()) } else { stream.submit_sync(move || fill.now()) }
 }

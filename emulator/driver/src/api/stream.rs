@@ -8,7 +8,7 @@ use crate::cuda_constants::node;
 use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::staging;
-use crate::streams::{EVENTS, Event, STREAMS, Stream, WaitEvent, stream_of};
+use crate::streams::{EVENTS, Event, STREAMS, Stream, WaitEvent, stream_of, usable_stream};
 use crate::types::{Handle, HostFn, StreamCallback};
 use crate::{api::copy::Write, api::ready_for};
 use crate::{graphs::Work, queue::JobThread};
@@ -108,18 +108,13 @@ export! {
     }
 
     fn cuStreamQuery 2000 / cuStreamQuery_ptsz (handle: Handle) {
-        let stream = stream_of(handle)?;
-        stream.context.check()?;
+        let stream = usable_stream(handle)?;
         refuse_if(!stream.is_done()?, ERROR_NOT_READY)?;
         stream.context.flush_printed();
         Ok(())
     }
 
-    fn cuStreamSynchronize 2000 / cuStreamSynchronize_ptsz (handle: Handle) {
-        let stream = stream_of(handle)?;
-        stream.context.check()?;
-        stream.synchronize()
-    }
+    fn cuStreamSynchronize 2000 / cuStreamSynchronize_ptsz (handle: Handle) = usable_stream(handle)?.synchronize();
 
     fn cuStreamWaitEvent 3020 / cuStreamWaitEvent_ptsz (handle: Handle, awaited: Handle, flags: c_uint) {
         let stream = stream_of(handle)?;
@@ -175,7 +170,7 @@ export! {
     fn cuStreamAttachMemAsync 6000 / cuStreamAttachMemAsync_ptsz (
         handle: Handle, address: u64, _length: usize, flags: c_uint,
     ) {
-        stream_of(handle)?.context.check()?;
+        usable_stream(handle)?;
         refuse_if(![1, 2, 4].contains(&flags), ERROR_INVALID_VALUE)?;
         // Managed memory is host memory here: every stream can reach all of it.
         let managed = crate::allocations::find(address).is_some_and(|a| a.kind == crate::allocations::AllocationKind::Managed);
