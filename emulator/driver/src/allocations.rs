@@ -29,8 +29,7 @@ pub(crate) struct Allocation {
     pub(crate) bytes: u64,
     pub(crate) kind: AllocationKind,
     pub(crate) flags: u32,
-    pub(crate) context_id: u64,
-    pub(crate) context: Handle,
+    pub(crate) owner: Owner,
     pub(crate) id: u64,
     /// Host block of pinned and managed memory; 0 for other memory.
     block: usize,
@@ -52,17 +51,7 @@ pub(crate) struct Owner {
 }
 
 fn remember(base: u64, bytes: u64, kind: AllocationKind, flags: u32, owner: Owner, block: usize) {
-    let allocation = Allocation {
-        base,
-        bytes,
-        kind,
-        flags,
-        context_id: owner.context_id,
-        context: owner.context,
-        id: next_id(),
-        block,
-    };
-    lock(&ALL).insert(base, allocation);
+    lock(&ALL).insert(base, Allocation { base, bytes, kind, flags, owner, id: next_id(), block });
 }
 
 pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner) -> Outcome<u64> {
@@ -218,14 +207,10 @@ pub(crate) fn release(allocation: Allocation) {
 
 /// Frees the allocations of a context whose queue is idle.
 pub(crate) fn forget_context(context_id: u64) {
-    let mut gone = Vec::new();
-    lock(&ALL).retain(|_, a| {
-        let keep = a.context_id != context_id;
-        if !keep {
-            gone.push(*a);
-        }
-        keep
-    });
+    let mut all = lock(&ALL);
+    let gone: Vec<Allocation> = all.values().filter(|a| a.owner.context_id == context_id).copied().collect();
+    all.retain(|_, a| a.owner.context_id != context_id);
+    drop(all);
     if gone.iter().any(|a| !matches!(a.kind, AllocationKind::Device | AllocationKind::Pooled(_))) {
         drain_all();
     }

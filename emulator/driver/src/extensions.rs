@@ -53,7 +53,7 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::Arc;
 
-use crate::ffi::{In, Out, Text, extension};
+use crate::ffi::{In, Out, Text, by_number, extension};
 use crate::result::*;
 use crate::{reports, settings};
 
@@ -73,10 +73,7 @@ extension! {
     }
 
     fn tile_set_checks(level: c_int) {
-        let check_level = match u32::try_from(level) {
-            Ok(level) => Some(settings::check_level_from_number(level).ok_or(ERROR_INVALID_VALUE)?),
-            Err(_) => None,
-        };
+        let check_level = u32::try_from(level).ok().map(|level| by_number(&settings::CHECK_LEVELS, level)).transpose()?;
         settings::choose(|c| c.check_level = check_level);
         Ok(())
     }

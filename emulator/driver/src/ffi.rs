@@ -7,7 +7,7 @@
 //! a length as well are `unsafe`. Null is always checked.
 
 use std::cell::Cell;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use simt::memory::copy_on_host;
@@ -164,6 +164,11 @@ pub(crate) fn with_own_stream(call: impl FnOnce() -> CUresult) -> CUresult {
     let code = call();
     OWN_STREAM.set(before);
     code
+}
+
+/// Returns the value that a C enum has by its number, which may be none.
+pub(crate) fn by_number<T: Copy>(values: &[T], number: c_uint) -> Outcome<T> {
+    values.get(number as usize).copied().ok_or(ERROR_INVALID_VALUE)
 }
 
 /// Pointer to a result.

@@ -55,12 +55,9 @@ pub(crate) fn check_level_from_name(name: &str) -> Option<CheckLevel> {
     })
 }
 
-/// Returns the level of checks that has this number in the extra API.
-pub(crate) fn check_level_from_number(number: u32) -> Option<CheckLevel> {
-    [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked, CheckLevel::CheckedWithGlobalRaces]
-        .get(number as usize)
-        .copied()
-}
+/// Levels of checks by their numbers in the extra API.
+pub(crate) const CHECK_LEVELS: [CheckLevel; 4] =
+    [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked, CheckLevel::CheckedWithGlobalRaces];
 
 /// Reads a variable; prints a hint if its value is not understood.
 fn variable<T>(name: &str, hint: &str, read: impl Fn(&str) -> Option<T>) -> Option<T> {

@@ -4,7 +4,7 @@ use std::ffi::c_uint;
 
 use crate::allocations::{self, AllocationKind};
 use crate::api::{context::current_owner, memory::release_after_work};
-use crate::contexts::{initialised, usable};
+use crate::contexts::usable;
 use crate::ffi::{Host, Out, can_write_all, export};
 use crate::result::*;
 
@@ -14,7 +14,6 @@ const ALLOC_FLAGS: c_uint = 7;
 const REGISTER_FLAGS: c_uint = 3;
 
 fn alloc(out: Out<u64>, bytes: usize, flags: c_uint) -> Outcome {
-    initialised()?;
     let owner = current_owner()?;
     out.check()?;
     refuse_if(flags & !ALLOC_FLAGS != 0, ERROR_INVALID_VALUE)?;
@@ -35,7 +34,6 @@ export! {
     }
 
     fn cuMemHostRegister_v2 6050 | cuMemHostRegister 4000(pointer: Host, bytes: usize, flags: c_uint) {
-        initialised()?;
         let owner = current_owner()?;
         if pointer.is_null() || bytes == 0 || flags & !REGISTER_FLAGS != 0 || !can_write_all(pointer.address(), bytes) {
             return Err(if flags & !REGISTER_FLAGS & 0xc != 0 { ERROR_NOT_SUPPORTED } else { ERROR_INVALID_VALUE });

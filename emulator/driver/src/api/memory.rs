@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_uint};
 use crate::allocations::{self, AllocationKind};
 use crate::api::context::{current_owner, owner};
 use crate::api::{graph_memory, pool, query};
-use crate::contexts::{MEMORY, initialised, usable};
+use crate::contexts::{MEMORY, context_of, drain_all, initialised, usable};
 use crate::ffi::{Out, export};
 use crate::result::*;
 use crate::streams::usable_stream;
@@ -22,7 +22,6 @@ export! {
     }
 
     fn cuMemAlloc_v2 3020(out: Out<u64>, bytes: usize) {
-        initialised()?;
         let owner = current_owner()?;
         out.check()?;
         refuse_if(bytes == 0, ERROR_INVALID_VALUE)?;
@@ -30,7 +29,6 @@ export! {
     }
 
     fn cuMemAllocPitch_v2 3020(out: Out<u64>, pitch: Out<usize>, width: usize, height: usize, element: c_uint) {
-        initialised()?;
         let owner = current_owner()?;
         out.check()?;
         pitch.check()?;
@@ -52,9 +50,9 @@ export! {
             code
         };
         let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
-        crate::contexts::context_of(own.context)?.check()?;
+        context_of(own.owner.context)?.check()?;
         if graph_memory::free_now(address)? {
-            return crate::contexts::context_of(own.context)?.queue.drain();
+            return context_of(own.owner.context)?.queue.drain();
         }
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_) | AllocationKind::Managed);
         let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
@@ -62,7 +60,6 @@ export! {
     }
 
     fn cuMemAllocManaged 6000(out: Out<u64>, bytes: usize, flags: c_uint) {
-        initialised()?;
         let owner = current_owner()?;
         out.check()?;
         refuse_if(bytes == 0 || !(flags == 1 || flags == 2), ERROR_INVALID_VALUE)?;
@@ -146,10 +143,8 @@ fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) 
 /// all work.
 pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
     match gone.kind {
-        AllocationKind::Device | AllocationKind::Pooled(_) => {
-            crate::contexts::context_of(gone.context)?.queue.drain()?
-        }
-        AllocationKind::Managed | AllocationKind::Host | AllocationKind::Registered => crate::contexts::drain_all(),
+        AllocationKind::Device | AllocationKind::Pooled(_) => context_of(gone.owner.context)?.queue.drain()?,
+        AllocationKind::Managed | AllocationKind::Host | AllocationKind::Registered => drain_all(),
     }
     pool::note_free(&gone);
     allocations::release(gone);

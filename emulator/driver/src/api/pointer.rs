@@ -33,7 +33,7 @@ impl Value {
 fn of_known(attribute: c_uint, address: u64, a: &Allocation) -> Outcome<Value> {
     let on_host = matches!(a.kind, AllocationKind::Host | AllocationKind::Registered);
     Ok(match attribute {
-        ids::CONTEXT => Value::Bits64(a.context as u64),
+        ids::CONTEXT => Value::Bits64(a.owner.context as u64),
         ids::MEMORY_TYPE => Value::Bits32(if on_host { 1 } else { 2 }),
         ids::DEVICE_POINTER => Value::Bits64(address),
         ids::HOST_POINTER if on_host || a.kind == AllocationKind::Managed => Value::Bits64(address),

@@ -7,41 +7,20 @@ use std::ffi::c_uint;
 use simt::program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
 
 use crate::api::ready_for;
-use crate::ffi::{In, Out, export};
+use crate::ffi::{In, Out, by_number, export};
 use crate::mistakes;
 use crate::result::*;
 
 /// `CUtensorMap`
 type Bytes = [u8; BYTES];
 
-fn element(kind: c_uint) -> Outcome<Element> {
-    Ok(match kind {
-        0 => Element::U8,
-        1 => Element::U16,
-        2 => Element::U32,
-        3 => Element::S32,
-        4 => Element::U64,
-        5 => Element::S64,
-        6 => Element::F16,
-        7 => Element::F32,
-        8 => Element::F64,
-        9 => Element::Bf16,
-        // An H200 flushes nothing when it copies.
-        10 => Element::F32,
-        11 | 12 => Element::Tf32,
-        _ => return Err(ERROR_INVALID_VALUE),
-    })
-}
-
-fn swizzle(mode: c_uint) -> Outcome<Swizzle> {
-    Ok(match mode {
-        0 => Swizzle::None,
-        1 => Swizzle::B32,
-        2 => Swizzle::B64,
-        3 => Swizzle::B128,
-        _ => return Err(ERROR_INVALID_VALUE),
-    })
-}
+/// Values of `CUtensorMapDataType`. The second FP32 flushes denormal numbers, and TF32 has two forms: an H200 flushes
+/// nothing when it copies.
+const ELEMENTS: [Element; 13] = {
+    use Element::*;
+    [U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32, Tf32, Tf32]
+};
+const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
 
 const ENCODE: &str = "cuTensorMapEncodeTiled";
 const REPLACE: &str = "cuTensorMapReplaceAddress";
@@ -58,7 +37,7 @@ export! {
         fill: c_uint,
     ) {
         ready_for(out)?;
-        let element = element(kind)?;
+        let element = by_number(&ELEMENTS, kind)?;
         let rank = rank as usize;
         if !(1..=simt::program::tensor::RANKS).contains(&rank) {
             return Err(refused(ENCODE, &Rule::Rank(rank as u64).to_string()));
@@ -72,15 +51,11 @@ export! {
             _ => return Err(ERROR_INVALID_VALUE),
         }
         refuse_if(l2_promotion > 3, ERROR_INVALID_VALUE)?;
-        let fill = match fill {
-            0 => Fill::Zeros,
-            1 => Fill::Nan,
-            _ => return Err(ERROR_INVALID_VALUE),
-        };
+        let fill = by_number(&[Fill::Zeros, Fill::Nan], fill)?;
         // SAFETY: the C caller promised a number for each dimension, and a stride for each but the first.
         let (dims, strides, box_dims, steps) =
             unsafe { (dims.list(rank)?, strides.list(rank - 1)?, box_dims.list(rank)?, steps.list(rank)?) };
-        let swizzle = swizzle(swizzle_mode)?;
+        let swizzle = by_number(&SWIZZLES, swizzle_mode)?;
         let map = TensorMap::new(address, element, &dims, &strides, &box_dims, &steps, swizzle, fill);
         out.put(map.map_err(|rule| refused(ENCODE, &rule.to_string()))?.encode())
     }

@@ -8,7 +8,7 @@ use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject, Texture
 use crate::api::array::{ARRAYS, Array, texel_format};
 use crate::contexts::{MEMORY, usable};
 use crate::cuda_constants::texture;
-use crate::ffi::{In, Out, export};
+use crate::ffi::{In, Out, by_number, export};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::types::{Handle, ResourceDesc, TextureDesc};
@@ -69,13 +69,7 @@ impl Texture {
 }
 
 fn address_mode(mode: c_uint) -> Outcome<AddressMode> {
-    Ok(match mode {
-        0 => AddressMode::Wrap,
-        1 => AddressMode::Clamp,
-        2 => AddressMode::Mirror,
-        3 => AddressMode::Border,
-        _ => return Err(ERROR_INVALID_VALUE),
-    })
+    by_number(&[AddressMode::Wrap, AddressMode::Clamp, AddressMode::Mirror, AddressMode::Border], mode)
 }
 
 /// Reads the union of a resource by the offsets of its members.
@@ -128,11 +122,7 @@ export! {
         let (resource, description) = (resource.get()?, description.get()?);
         refuse_if(!view.is_null(), ERROR_NOT_SUPPORTED)?;
         let (source, format, channels, size) = source(&resource)?;
-        let filter = match description.filter_mode {
-            0 => FilterMode::Point,
-            1 => FilterMode::Linear,
-            _ => return Err(ERROR_INVALID_VALUE),
-        };
+        let filter = by_number(&[FilterMode::Point, FilterMode::Linear], description.filter_mode)?;
         let read_as_integer = description.flags & texture::READ_AS_INTEGER != 0;
         let integers = !matches!(format, TexelFormat::F16 | TexelFormat::F32);
         // Integers cannot be blended, and 32-bit ones are never read as fractions.

@@ -1,11 +1,12 @@
 use super::*;
+use crate::{ffi::by_number, result::ERROR_INVALID_VALUE};
 
 #[test]
 fn names_of_watch_levels() {
     assert_eq!(check_level_from_name("on"), Some(CheckLevel::Checked));
     assert_eq!(check_level_from_name("loud"), None);
-    assert_eq!(check_level_from_number(1), Some(CheckLevel::Count));
-    assert_eq!(check_level_from_number(9), None);
+    assert_eq!(by_number(&CHECK_LEVELS, 1), Ok(CheckLevel::Count));
+    assert_eq!(by_number(&CHECK_LEVELS, 9), Err(ERROR_INVALID_VALUE));
 }
 
 #[test]
