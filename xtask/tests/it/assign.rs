@@ -13,29 +13,25 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
 }
 
+fn xtask_in(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
+    command.args(arguments).current_dir(folder).env_remove("CARGO_MANIFEST_DIR");
+    command
+}
+
 fn xtask(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .args(arguments)
-        .current_dir(root())
-        .env_remove("CARGO_MANIFEST_DIR")
-        .output()
-        .expect("xtask runs")
+    xtask_in(root(), arguments).output().expect("xtask runs")
 }
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Collects all files below a folder, git's own left out.
-fn files(folder: &Path, into: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        if !path.is_dir() {
-            into.push(path);
-        } else if entry.file_name() != ".git" {
-            files(&path, into);
-        }
-    }
+/// Returns all files below a folder, git's own left out.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder").flatten().map(|entry| entry.path());
+    let entries = entries.filter(|path| !path.ends_with(".git"));
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }
 
 /// Returns the lines that only finished kernels have, those of the regions that starters leave out, and explanations of
@@ -78,9 +74,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
 
     let secrets = secrets();
     assert!(secrets.len() > 5, "{}", secrets.len());
-    let mut all = Vec::new();
-    files(&out, &mut all);
-    for path in &all {
+    for path in &files(&out) {
         let name = path.strip_prefix(&out).expect("inside").display().to_string();
         let held = text(&fs::read(path).expect("a file"));
         assert!(!held.contains(SEED), "{name} has the seed");
@@ -118,12 +112,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
 
     // A starter is there without its solution.
     let again = |arguments: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_xtask"))
-            .args(arguments)
-            .current_dir(&out)
-            .env_remove("CARGO_MANIFEST_DIR")
-            .output()
-            .expect("xtask runs");
+        let output = xtask_in(&out, arguments).output().expect("xtask runs");
         (output.status.code(), text(&output.stderr))
     };
     let before = fs::read_to_string(out.join("my/v02.cu")).expect("the starter");
@@ -163,13 +152,8 @@ fn an_assignment_that_is_killed_leaves_nothing_under_its_name() {
     program(&place.join("bin/git"), "#!/bin/sh\nkill -KILL $PPID\n");
     let path = format!("{}:{}", place.join("bin").display(), std::env::var("PATH").unwrap_or_default());
     let out = place.join("homework").display().to_string();
-    let killed = Command::new(env!("CARGO_BIN_EXE_xtask"))
-        .args(["assign", "v02", "--out", &out])
-        .current_dir(root())
-        .env_remove("CARGO_MANIFEST_DIR")
-        .env("PATH", path)
-        .output()
-        .expect("xtask runs");
+    let mut command = xtask_in(root(), &["assign", "v02", "--out", &out]);
+    let killed = command.env("PATH", path).output().expect("xtask runs");
     assert_eq!(killed.status.code(), Some(3), "{}", text(&killed.stderr));
     let names = || {
         let entries = fs::read_dir(&place).expect("a folder").flatten();
@@ -202,9 +186,7 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
             let whole = variant.task(step, point).expect("a task");
             assert_eq!((&task.text, &task.does), (&whole.text, &whole.does));
             let beside = fs::read_to_string(place.join(format!("{seed}.{step}.variant.cu"))).expect("a reference");
-            let mut all = Vec::new();
-            files(&out, &mut all);
-            for path in all {
+            for path in files(&out) {
                 let held = text(&fs::read(&path).expect("a file"));
                 let secrets = beside.lines().filter(|line| line.contains("load_or_zero(") || line.contains("acc"));
                 for secret in secrets {
@@ -247,9 +229,7 @@ fn tasks_for_the_host_are_assigned_with_the_kernel_that_they_launch() {
     }
     assert!(!out.join("kernels/v01_col_per_lane.cu").exists());
     let finished = fs::read_to_string(root().join("steps/v01/tasks/launch.toml")).expect("an answer");
-    let mut all = Vec::new();
-    files(&out, &mut all);
-    for path in all {
+    for path in files(&out) {
         let held = text(&fs::read(&path).expect("a file"));
         for line in finished.lines().filter(|line| line.contains("ceil_div(")) {
             assert!(!held.contains(line), "{} has `{line}`", path.display());

@@ -208,15 +208,18 @@ fn checkout(name: &str) -> PathBuf {
 }
 
 fn xtask(words: &str) -> Command {
-    let mut command = Command::new(programs().join("xtask"));
+    let mut command = bare(&programs().join("xtask"));
+    command.args(words.split_whitespace());
     command
-        .args(words.split_whitespace())
-        .current_dir(std::env::temp_dir())
-        .env_remove("CARGO")
-        .env_remove("CARGO_MANIFEST_DIR")
-        .env_remove("LD_LIBRARY_PATH")
-        .env_remove("FAKE")
-        .stdin(Stdio::null());
+}
+
+/// Returns a command outside of checkouts, without the variables of Cargo and of these tests.
+fn bare(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(std::env::temp_dir()).stdin(Stdio::null());
+    for name in ["CARGO", "CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH", "FAKE"] {
+        command.env_remove(name);
+    }
     command
 }
 
@@ -245,12 +248,17 @@ fn run(command: &mut Command) -> String {
     text.replace(&here.unwrap_or_default(), "HERE")
 }
 
+/// Returns the errors of a command that ends with this code and has no output.
+#[track_caller]
+fn errors(code: i32, command: &mut Command) -> String {
+    let text = run(command);
+    let errors = text.strip_prefix(&format!("exit code {code}\n--- stdout\n--- stderr\n"));
+    errors.unwrap_or_else(|| panic!("{text}")).trim_end().to_owned()
+}
+
 #[track_caller]
 fn refused(words: &str) -> String {
-    let output = xtask(words).output().expect("it starts");
-    assert_eq!(output.status.code(), Some(2), "{}", output_text(&output));
-    assert!(output.stdout.is_empty());
-    String::from_utf8_lossy(&output.stderr).trim_end().to_owned()
+    errors(2, &mut xtask(words))
 }
 
 #[test]
@@ -380,24 +388,14 @@ fn sums_of_another_machine_become_a_record() {
     let record = sums::SumsRecord::load(&root.join("book/data/test-100-sums.json")).expect("a record");
     assert_eq!((record.runs.len(), record.sums.len()), (1, 2));
     fs::write(root.join("sums.jsonl"), "no JSON\n").expect("a file");
-    insta::assert_snapshot!(run(xtask("sums --from sums.jsonl").current_dir(&root)), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: sums.jsonl:1 is not a record of a step: expected value at line 1 column 1
-    ");
+    insta::assert_snapshot!(errors(3, xtask("sums --from sums.jsonl").current_dir(&root)), @"error: sums.jsonl:1 is not a record of a step: expected value at line 1 column 1");
 }
 
 #[test]
 fn sums_that_could_not_run_or_be_saved_say_why() {
     insta::assert_snapshot!(run(xtask("sums v05").env("FAKE", "none").env("FAKE_CODE", "3")));
     insta::assert_snapshot!(run(xtask("sums v05").env("FAKE", "emulated").env("FAKE_CODE", "1")));
-    insta::assert_snapshot!(run(&mut xtask("sums v05 --save")), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: --save keeps records in book/data of a checkout, and this folder is not one; try: xtask sums --json > sums.jsonl
-    ");
+    insta::assert_snapshot!(errors(3, &mut xtask("sums v05 --save")), @"error: --save keeps records in book/data of a checkout, and this folder is not one; try: xtask sums --json > sums.jsonl");
     insta::assert_snapshot!(refused("sums v00"), @"error: v00 has no kernels in kernels/");
 }
 
@@ -425,12 +423,7 @@ fn several_processes_save_at_once() {
 fn what_cannot_be_saved_is_not_measured() {
     let root = checkout("no-data");
     fs::remove_dir_all(root.join("book")).expect("a folder");
-    insta::assert_snapshot!(run(xtask("bench v05 --save").env("FAKE", "gpu").current_dir(&root)), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: book/data cannot be written to (No such file or directory (os error 2)), so nothing was measured; try: xtask bench all --json > records.jsonl
-    ");
+    insta::assert_snapshot!(errors(3, xtask("bench v05 --save").env("FAKE", "gpu").current_dir(&root)), @"error: book/data cannot be written to (No such file or directory (os error 2)), so nothing was measured; try: xtask bench all --json > records.jsonl");
 }
 
 #[test]
@@ -479,10 +472,7 @@ fn a_closed_pipe_is_no_error() {
 fn a_folder_without_a_step_says_so() {
     let folder = empty_folder("cli/alone");
     fs::hard_link(programs().join("xtask"), folder.join("xtask")).expect("a link");
-    let mut command = Command::new(folder.join("xtask"));
-    command.args(["bench", "v05"]).env_remove("CARGO");
-    command.env_remove("CARGO_MANIFEST_DIR").current_dir(std::env::temp_dir());
-    let output = command.output().expect("it starts");
+    let output = bare(&folder.join("xtask")).args(["bench", "v05"]).output().expect("it starts");
     let text = output_text(&output).replace(&folder.display().to_string(), "FOLDER");
     insta::assert_snapshot!(text, @r"
     exit code 3
@@ -540,11 +530,8 @@ fn started_directly(name: &str, words: &str) -> (PathBuf, Command) {
     for program in ["xtask", "v05"] {
         fs::hard_link(programs().join(program), folder.join(program)).expect("a link");
     }
-    let mut direct = Command::new(folder.join("xtask"));
-    direct.args(command.get_args()).current_dir(&root).stdin(Stdio::null()).env("TILE_NVRTC", "nowhere");
-    for name in ["CARGO", "CARGO_MANIFEST_DIR", "LD_LIBRARY_PATH", "FAKE"] {
-        direct.env_remove(name);
-    }
+    let mut direct = bare(&folder.join("xtask"));
+    direct.args(command.get_args()).current_dir(&root).env("TILE_NVRTC", "nowhere");
     (root, direct)
 }
 
@@ -596,12 +583,7 @@ fn an_edited_kernel_without_cargo_is_an_error_and_beside_copied_programs_a_remar
     let (root, mut command) = started_directly("direct-edited", "check v05");
     let edited = "__global__ void other() {}\n";
     fs::write(root.join("kernels/v05_bank_conflict_free.cu"), edited).expect("a file");
-    insta::assert_snapshot!(run(command.env("PATH", "/usr/bin:/bin")), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: kernels/v05_bank_conflict_free.cu changed since it was compiled, and cargo, which builds it in, is not on the PATH; install Rust, then run: cargo xtask check
-    ");
+    insta::assert_snapshot!(errors(3, command.env("PATH", "/usr/bin:/bin")), @"error: kernels/v05_bank_conflict_free.cu changed since it was compiled, and cargo, which builds it in, is not on the PATH; install Rust, then run: cargo xtask check");
     let mut copied = xtask("check v05");
     copied.current_dir(&root).env("PATH", "/usr/bin:/bin").env("FAKE", "right");
     insta::assert_snapshot!(run(&mut copied));
@@ -613,38 +595,18 @@ fn a_damaged_ptx_file_is_named() {
     let path = root.join("kernels/ptx/v05_bank_conflict_free.ptx");
     let whole = fs::read(&path).expect("a file");
     fs::write(&path, &whole[..whole.len() - 3]).expect("a file");
-    insta::assert_snapshot!(run(&mut command), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: kernels/ptx/v05_bank_conflict_free.ptx is damaged (its braces do not match: the file seems to be cut off); get it back with: git checkout kernels/ptx/v05_bank_conflict_free.ptx
-    ");
+    insta::assert_snapshot!(errors(3, &mut command), @"error: kernels/ptx/v05_bank_conflict_free.ptx is damaged (its braces do not match: the file seems to be cut off); get it back with: git checkout kernels/ptx/v05_bank_conflict_free.ptx");
     fs::write(&path, [0xff; 100]).expect("a file");
-    insta::assert_snapshot!(run(&mut command), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: kernels/ptx/v05_bank_conflict_free.ptx is damaged (it is not text); get it back with: git checkout kernels/ptx/v05_bank_conflict_free.ptx
-    ");
+    insta::assert_snapshot!(errors(3, &mut command), @"error: kernels/ptx/v05_bank_conflict_free.ptx is damaged (it is not text); get it back with: git checkout kernels/ptx/v05_bank_conflict_free.ptx");
     fs::write(root.join("kernels/v01_other.cu"), "").expect("a file");
     fs::remove_file(root.join("kernels/v05_bank_conflict_free.cu")).expect("a file");
-    insta::assert_snapshot!(run(&mut command), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: kernels/v05_bank_conflict_free.cu is missing; get it back with: git checkout kernels/v05_bank_conflict_free.cu
-    ");
+    insta::assert_snapshot!(errors(3, &mut command), @"error: kernels/v05_bank_conflict_free.cu is missing; get it back with: git checkout kernels/v05_bank_conflict_free.cu");
 }
 
 #[test]
 fn a_step_without_a_program_is_named() {
     let (_, mut command) = in_checkout("unwritten", "bench v09");
-    insta::assert_snapshot!(run(&mut command), @r"
-    exit code 3
-    --- stdout
-    --- stderr
-    error: there is no program for v09 yet: steps/v09 is missing
-    ");
+    insta::assert_snapshot!(errors(3, &mut command), @"error: there is no program for v09 yet: steps/v09 is missing");
 }
 
 #[test]
