@@ -336,15 +336,10 @@ fn rename_item(item: &mut Item, names: &HashMap<String, String>, files: &BTreeMa
         Item::Function(f) => {
             rename(&mut f.name, names);
             let Some(body) = &mut f.body else { return };
-            let mut own = HashSet::new();
-            own.extend(f.returns.iter().chain(&f.params).map(|v| v.name.clone()));
+            let mut own = f.returns.iter().chain(&f.params).map(|v| v.name.clone()).collect();
             declared(body, &mut own);
-            let mut visible: HashMap<String, String> = HashMap::new();
-            for (from, to) in names {
-                if !own.contains(from) {
-                    visible.insert(from.clone(), to.clone());
-                }
-            }
+            let mut visible = names.clone();
+            visible.retain(|from, _| !own.contains(from));
             rename_statements(body, &visible, files);
         }
         Item::Alias { name, target, .. } => {

@@ -35,7 +35,7 @@ struct Pragma<'a>(&'a [String]);
 impl Display for Pragma<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(".pragma ")?;
-        separated(f, ", ", self.0, |f, string| write!(f, "\"{string}\""))?;
+        separated(f, self.0, |f, string| write!(f, "\"{string}\""))?;
         f.write_char(';')
     }
 }
@@ -94,11 +94,7 @@ impl Display for Variable {
 impl Display for Initializer {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Initializer::List(list) => {
-                f.write_char('{')?;
-                separated(f, ", ", list, |f, init| write!(f, "{init}"))?;
-                f.write_char('}')
-            }
+            Initializer::List(list) => bracketed(f, '{', list, '}'),
             Initializer::Int(value) => write!(f, "{value}"),
             Initializer::Float(value) => write!(f, "{value}"),
             Initializer::Symbol { name, offset, generic } => {
@@ -124,25 +120,29 @@ impl Display for Immediate {
     }
 }
 
+/// Prints a list with commas.
 fn separated<T>(
     f: &mut Formatter<'_>,
-    separator: &str,
     list: &[T],
     mut each: impl FnMut(&mut Formatter<'_>, &T) -> fmt::Result,
 ) -> fmt::Result {
     for (at, item) in list.iter().enumerate() {
         if at > 0 {
-            f.write_str(separator)?;
+            f.write_str(", ")?;
         }
         each(f, item)?;
     }
     Ok(())
 }
 
+fn bracketed<T: Display>(f: &mut Formatter<'_>, open: char, list: &[T], close: char) -> fmt::Result {
+    f.write_char(open)?;
+    separated(f, list, |f, item| item.fmt(f))?;
+    f.write_char(close)
+}
+
 fn params(f: &mut Formatter<'_>, list: &[Variable]) -> fmt::Result {
-    f.write_char('(')?;
-    separated(f, ", ", list, |f, param| write!(f, "{param}"))?;
-    f.write_char(')')
+    bracketed(f, '(', list, ')')
 }
 
 impl Display for Function {
@@ -164,7 +164,7 @@ impl Display for Function {
         }
         for (word, numbers) in &self.directives {
             write!(f, "\n.{word} ")?;
-            separated(f, ", ", numbers, |f, number| write!(f, "{number}"))?;
+            separated(f, numbers, |f, number| number.fmt(f))?;
         }
         match &self.body {
             None => f.write_str(";\n"),
@@ -229,7 +229,7 @@ impl Display for RegDecl {
             write!(f, ".v{} ", self.vector)?;
         }
         write!(f, ".{} ", self.ty)?;
-        separated(f, ", ", &self.names, |f, (name, count)| match count {
+        separated(f, &self.names, |f, (name, count)| match count {
             Some(count) => write!(f, "{name}<{count}>"),
             None => f.write_str(name),
         })
@@ -260,15 +260,9 @@ impl Display for Instruction {
         if !self.operands.is_empty() {
             f.write_char(' ')?;
         }
-        separated(f, ", ", &self.operands, |f, operand| write!(f, "{operand}"))?;
+        separated(f, &self.operands, |f, operand| operand.fmt(f))?;
         f.write_char(';')
     }
-}
-
-fn operands(f: &mut Formatter<'_>, open: char, list: &[Operand], close: char) -> fmt::Result {
-    f.write_char(open)?;
-    separated(f, ", ", list, |f, operand| write!(f, "{operand}"))?;
-    f.write_char(close)
 }
 
 impl Display for Operand {
@@ -281,14 +275,14 @@ impl Display for Operand {
             Operand::Address { base: Some(base), offset } => write!(f, "[{base}+{offset}]"),
             Operand::Address { base: None, offset } => write!(f, "[{offset}]"),
             Operand::NameOffset { name, offset } => write!(f, "{name}+{offset}"),
-            Operand::Vector(list) => operands(f, '{', list, '}'),
+            Operand::Vector(list) => bracketed(f, '{', list, '}'),
             Operand::Pair(first, second) => write!(f, "{first}|{second}"),
-            Operand::List(list) => operands(f, '(', list, ')'),
+            Operand::List(list) => bracketed(f, '(', list, ')'),
             Operand::Texture { handles, coordinates } => {
                 f.write_char('[')?;
-                separated(f, ", ", handles, |f, handle| write!(f, "{handle}"))?;
+                separated(f, handles, |f, handle| handle.fmt(f))?;
                 f.write_str(", ")?;
-                operands(f, '{', coordinates, '}')?;
+                bracketed(f, '{', coordinates, '}')?;
                 f.write_char(']')
             }
             Operand::Component(name, letter) => write!(f, "{name}.{letter}"),

@@ -209,29 +209,21 @@ impl Parser<'_> {
     fn unary(&mut self, depth: usize) -> Parsed<Value> {
         let depth = self.deeper(depth)?;
         match self.token.kind {
-            TokenKind::Mark(b'-') => {
+            TokenKind::Mark(mark @ (b'-' | b'+' | b'~' | b'!')) => {
                 self.bump()?;
-                Ok(match self.unary(depth)? {
-                    Value::Int(int) => Value::Int(int.negate()),
-                    Value::Float(Immediate::F32(bits)) => Value::Float(Immediate::F32(bits ^ 1 << 31)),
-                    Value::Float(Immediate::F64(bits)) => Value::Float(Immediate::F64(bits ^ 1 << 63)),
-                    other => other,
+                let value = self.unary(depth)?;
+                Ok(match (mark, value) {
+                    (b'+', value) => value,
+                    (b'-', Value::Int(int)) => Value::Int(int.negate()),
+                    (b'-', Value::Float(Immediate::F32(bits))) => Value::Float(Immediate::F32(bits ^ 1 << 31)),
+                    (b'-', Value::Float(Immediate::F64(bits))) => Value::Float(Immediate::F64(bits ^ 1 << 63)),
+                    (b'-', other) => other,
+                    (b'~', value) => {
+                        let int = self.int(value)?;
+                        Value::Int(Int { bits: !int.bits, ..int })
+                    }
+                    (_, value) => Value::Int(Int::truth(self.int(value)?.bits == 0)),
                 })
-            }
-            TokenKind::Mark(b'+') => {
-                self.bump()?;
-                self.unary(depth)
-            }
-            TokenKind::Mark(b'~') => {
-                self.bump()?;
-                let value = self.unary(depth)?;
-                let int = self.int(value)?;
-                Ok(Value::Int(Int { bits: !int.bits, ..int }))
-            }
-            TokenKind::Mark(b'!') => {
-                self.bump()?;
-                let value = self.unary(depth)?;
-                Ok(Value::Int(Int::truth(self.int(value)?.bits == 0)))
             }
             TokenKind::Mark(b'(') => self.parenthesis(depth),
             _ => self.literal(),
@@ -297,10 +289,6 @@ fn read(text: &str) -> Option<Value> {
     }
     // Floats that get this far have only digits, a point and an exponent: not `inf`, not `1_000`.
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'+' | b'-'));
-    let value = if plain {
-        text.parse::<f64>().ok()?
-    } else {
-        return None;
-    };
+    let value = if plain { text.parse::<f64>().ok()? } else { return None };
     Some(Value::Float(Immediate::F64(value.to_bits())))
 }

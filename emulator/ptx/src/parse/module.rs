@@ -142,16 +142,12 @@ impl Parser<'_> {
             };
             self.bump()?;
         }
-        if self.at_dot("entry") {
-            self.bump()?;
+        if self.eat_dot("entry")? {
             items.push(Item::Function(self.function(linkage, FunctionKind::Entry)?));
-        } else if self.at_dot("func") {
-            self.bump()?;
+        } else if self.eat_dot("func")? {
             items.push(Item::Function(self.function(linkage, FunctionKind::Func)?));
         } else {
-            for variable in self.variables(linkage)? {
-                items.push(Item::Variable(variable));
-            }
+            items.extend(self.variables(linkage)?.into_iter().map(Item::Variable));
         }
         Ok(())
     }

@@ -2,18 +2,7 @@
 
 use super::{Parsed, Parser};
 use crate::ast::{Immediate, Initializer, Linkage, PtrAttribute, RegDecl, Space, Type, Variable};
-use crate::{lex::TokenKind, span::Span};
-
-/// Directives before the name: `.global .align 4 .v2 .f32`, of which only the space is required.
-struct VariableHead {
-    span: Span,
-    space: Space,
-    align: Option<u32>,
-    vector: u32,
-    ty: Type,
-    ptr: Option<PtrAttribute>,
-    attributes: Vec<String>,
-}
+use crate::lex::TokenKind;
 
 impl Parser<'_> {
     /// Parses `.attribute(.managed, .unified(1, 2))`; keeps each attribute as text.
@@ -53,7 +42,8 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    fn head(&mut self) -> Parsed<VariableHead> {
+    /// Parses the directives before the name: `.global .align 4 .v2 .f32`. The space and the type are required.
+    fn head(&mut self, linkage: Linkage) -> Parsed<Variable> {
         let span = self.token.span;
         let space = match Space::from_name(self.token.text) {
             Some(space) if self.token.kind == TokenKind::Dot => space,
@@ -93,7 +83,8 @@ impl Parser<'_> {
             self.bump()?;
         }
         let Some(ty) = ty else { return Err(self.expected("a type such as `.b32`")) };
-        Ok(VariableHead { span, space, align, vector, ty, ptr, attributes })
+        let (name, dims, init) = (String::new(), Vec::new(), None);
+        Ok(Variable { span, linkage, space, align, vector, ty, name, dims, init, ptr, attributes })
     }
 
     fn pointer(&mut self) -> Parsed<PtrAttribute> {
@@ -112,13 +103,14 @@ impl Parser<'_> {
 
     /// Parses `.global .u32 a, b[4] = {…};`.
     pub(super) fn variables(&mut self, linkage: Linkage) -> Parsed<Vec<Variable>> {
-        let head = self.head()?;
-        let found = self.list(|parser| parser.declarator(&head, linkage))?;
+        let head = self.head(linkage)?;
+        let found = self.list(|parser| parser.declarator(&head))?;
         self.expect(b';')?;
         Ok(found)
     }
 
-    fn declarator(&mut self, head: &VariableHead, linkage: Linkage) -> Parsed<Variable> {
+    /// Parses the rest of a variable, and returns it with what is in front of all variables of the declaration.
+    fn declarator(&mut self, head: &Variable) -> Parsed<Variable> {
         let name = self.name("a variable's name")?.to_owned();
         let mut dims = Vec::new();
         while self.at(b'[') {
@@ -127,19 +119,7 @@ impl Parser<'_> {
             self.close(b']')?;
         }
         let init = if self.eat(b'=')? { Some(self.initializer(0)?) } else { None };
-        Ok(Variable {
-            span: self.since(head.span),
-            linkage,
-            space: head.space,
-            align: head.align,
-            vector: head.vector,
-            ty: head.ty,
-            name,
-            dims,
-            init,
-            ptr: head.ptr,
-            attributes: head.attributes.clone(),
-        })
+        Ok(Variable { span: self.since(head.span), name, dims, init, ..head.clone() })
     }
 
     /// Parses `(.param .u64 a, .param .u32 b)`, or nothing.
@@ -148,14 +128,14 @@ impl Parser<'_> {
             return Ok(Vec::new());
         }
         self.bracketed([b'(', b')'], " of a parameter list", |parser| {
-            let head = parser.head()?;
-            parser.declarator(&head, Linkage::Internal)
+            let head = parser.head(Linkage::Internal)?;
+            parser.declarator(&head)
         })
     }
 
     /// Parses `.reg .b32 %r<5>, %s;`.
     pub(super) fn registers(&mut self) -> Parsed<RegDecl> {
-        let head = self.head()?;
+        let head = self.head(Linkage::Internal)?;
         let names = self.list(|parser| {
             let name = parser.name("a register's name")?.to_owned();
             if !parser.eat(b'<')? {
