@@ -2,7 +2,6 @@
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, zeroed};
-use std::process::Command;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,6 +12,7 @@ use crate::common::{
     KERNELS, NONE, OwnContext, alloc, calls, emulator, event, function, launch_kernel, module, ok, report, stream,
     synchronize, words,
 };
+use crate::emulated::{is_alone, run_alone};
 
 /// Captures in a mode that leaves the other tests of this process alone.
 const LOCAL: sys::CUstreamCaptureMode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -223,12 +223,8 @@ fn what_cannot_be_captured_has_the_codes_of_a_gpu() {
 /// A capture in global mode forbids calls in all of a process, hence one of its own.
 #[test]
 fn a_global_capture_binds_other_threads() {
-    const PART: &str = "TILE_TEST_GLOBAL_CAPTURE";
-    if std::env::var_os(PART).is_none() {
-        let this = std::env::current_exe().expect("a path");
-        let name = "graphs::a_global_capture_binds_other_threads";
-        let status = Command::new(this).args(["--exact", name]).env(PART, "1").status().expect("it starts");
-        assert!(status.success());
+    if !is_alone() {
+        run_alone("graphs::a_global_capture_binds_other_threads", &[]);
         return;
     }
     let own = OwnContext::new();
