@@ -4,26 +4,25 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use tasks::TaskName;
 use tasks::compile::Refused;
 use tasks::verdict::Verdict;
 
 use crate::fakes::{Learner, conflicts, passed, wrong};
-use crate::files::streams;
+use crate::files::{errors, streams};
 
 #[test]
 fn a_starter_is_written_once_and_reset_keeps_the_text() {
     let learner = Learner::new();
-    let (code, out, _) = learner.run("start v05");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "start v05");
     assert!(out.starts_with("my/v05.cu: 32 banks") && out.contains("about 45 minutes"), "{out}");
     let starter = learner.read("my/v05.cu");
     assert!(starter.contains("    // TODO(v05): do it\n}") && !starter.contains("done"), "{starter}");
 
     fs::write(learner.path("my/v05.cu"), "mine\n").expect("a file");
-    let (code, _, err) = learner.run("start 5");
-    assert_eq!((code, err.as_str()), (3, "error: my/v05.cu already exists; to start over: xtask reset v05\n"));
+    assert_eq!(learner.errors(3, "start 5"), "error: my/v05.cu already exists; to start over: xtask reset v05\n");
     assert_eq!(learner.read("my/v05.cu"), "mine\n");
 
     for number in [1, 2] {
@@ -32,8 +31,10 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
         let kept = learner.read(&format!("my/v05.cu.{number}"));
         assert_eq!(kept == "mine\n", number == 1);
     }
-    let (code, _, err) = learner.run("reset v05.wide");
-    assert_eq!((code, err.as_str()), (3, "error: there is no my/v05.wide.cu; begin with: xtask start v05.wide\n"));
+    assert_eq!(
+        learner.errors(3, "reset v05.wide"),
+        "error: there is no my/v05.wide.cu; begin with: xtask start v05.wide\n"
+    );
     assert_eq!(learner.run("start v05.wide").0, 0);
     assert!(learner.read("my/v05.wide.cu").contains("sgemm_wide(int M, int N, int K, "));
 }
@@ -42,18 +43,15 @@ fn a_starter_is_written_once_and_reset_keeps_the_text() {
 fn a_verdict_ends_with_one_command_and_is_recorded() {
     let learner = Learner::started();
     learner.verdict(&conflicts());
-    let (code, out, _) = learner.run("check v05");
-    assert_eq!((code, out.as_str()), (1, include_str!("conflicts.txt")));
+    assert_eq!(learner.output(1, "check v05"), include_str!("conflicts.txt"));
     learner.verdict(&wrong());
-    let (code, out, _) = learner.run("check v05");
-    assert_eq!(code, 1);
+    let out = learner.output(1, "check v05");
     assert!(
         out.contains("\non 31x33x17, small integers:\nthe first: C[0][1] is 3, and should be 4\n    .o\n"),
         "{out}"
     );
     learner.verdict(&passed());
-    let (code, out, _) = learner.run("check bank-conflict-free");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "check bank-conflict-free");
     assert!(out.ends_with("\nnext: xtask predict v05\n"), "{out}");
     let (code, out, _) = learner.run("next");
     assert!(code == 0 && out.contains("\nNext\n  xtask predict v05 "), "{out}");
@@ -86,8 +84,7 @@ fn the_next_command_fits_a_repository_with_all_copies_and_no_solution() {
 fn errors_of_the_compiler_have_a_line_and_a_hint() {
     let learner = Learner::started();
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
-    let (code, out, _) = learner.run("check v05");
-    assert_eq!(code, 1);
+    let out = learner.output(1, "check v05");
     assert!(out.contains("failed   compiles   my/v05.cu:7: expected ';' after expression\n  not run  right      it does not compile\n"), "{out}");
     assert!(out.contains("\n    x = ?\n\nhint: a semicolon is missing"), "{out}");
     assert!(learner.read("my/progress.toml").contains("compile = 1"));
@@ -118,20 +115,17 @@ fn records_are_json_and_have_every_part() {
 fn the_solution_is_shown_after_passing_or_giving_up() {
     let learner = Learner::started();
     fs::write(learner.path("my/v05.cu"), learner.read("my/v05.cu") + "// mine\n").expect("a file");
-    let (code, out, err) = learner.run("solution v05");
-    assert_eq!((code, out.as_str()), (1, ""));
+    let err = learner.errors(1, "solution v05");
     assert!(err.contains("xtask solution v05 --give-up"), "{err}");
     let (code, out, err) = learner.run("diff v05");
     assert_eq!(code, 0);
     assert!(out.starts_with("--- the starter\n+++ my/v05.cu\n") && !out.contains("done()"), "{out}");
     assert!(err.contains("against the starter"), "{err}");
 
-    let (code, out, _) = learner.run("solution v05 --give-up");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "solution v05 --give-up");
     assert!(out.contains("    done();\n") && !out.contains("SOLUTION"), "{out}");
     assert!(learner.read("my/progress.toml").contains("gave_up = "));
-    let (code, out, _) = learner.run("diff v05");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "diff v05");
     assert!(out.starts_with("--- the finished kernel\n") && out.contains("-    done();\n"), "{out}");
     assert!(!out.contains("+// v05") && !out.contains("\n-//"), "{out}");
     assert_eq!(learner.run("solution v05").0, 0);
@@ -146,8 +140,7 @@ fn the_solution_is_shown_after_passing_or_giving_up() {
 fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
     let learner = Learner::new();
     fs::write(learner.path("steps/v05/tasks/launch.toml"), "grid = [2, 2, 1]\n").expect("a file");
-    let (code, out, _) = learner.run("start v05.launch");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "start v05.launch");
     assert!(out.starts_with("my/v05.launch.toml: Its launch\n"), "{out}");
     assert_eq!(
         learner.read("my/v05.launch.toml"),
@@ -158,16 +151,14 @@ fn a_task_for_the_host_has_an_answer_file_and_no_compiler() {
     let mut verdict = wrong();
     verdict.task = TaskName::transfer("v05", "launch");
     learner.verdict(&verdict);
-    let (code, out, _) = learner.run("check v05.launch");
-    assert_eq!(code, 1);
+    let out = learner.output(1, "check v05.launch");
     assert!(out.ends_with("next: change my/v05.launch.toml, then: xtask check v05.launch\n"), "{out}");
     let asked = learner.read("bin/asked");
     assert!(
         asked.contains("kernels/ptx/v05_x.ptx --answer ") && asked.trim_end().ends_with("my/v05.launch.toml"),
         "{asked}"
     );
-    let (code, out, _) = learner.run("solution v05.launch --give-up");
-    assert_eq!((code, out.as_str()), (0, "grid = [2, 2, 1]\n"));
+    assert_eq!(learner.output(0, "solution v05.launch --give-up"), "grid = [2, 2, 1]\n");
 }
 
 #[test]
@@ -191,8 +182,7 @@ fn what_is_not_there_is_named() {
         ("start", 2, "required arguments"),
     ];
     for (words, expected, text) in cases {
-        let (code, out, err) = learner.run(words);
-        assert_eq!((code, out.as_str()), (expected, ""), "{words}: {err}");
+        let err = learner.errors(expected, words);
         assert!(err.contains(text), "{words}: {err}, not {text}");
     }
 }
@@ -200,30 +190,23 @@ fn what_is_not_there_is_named() {
 #[test]
 fn without_a_compiler_the_command_that_gets_one_is_named() {
     let learner = Learner::started();
-    let mut command = learner.command("check v05");
-    command.env_remove("TILE_COMPILER").env("PATH", "/nonexistent");
-    let (code, out, err) = streams(&command.output().expect("xtask runs"));
-    assert_eq!((code, out.as_str()), (3, ""));
+    let check = |code, set: fn(&mut Command) -> &mut Command| errors(code, set(&mut learner.command("check v05")));
+    let err = check(3, |command| command.env_remove("TILE_COMPILER").env("PATH", "/nonexistent"));
     assert!(err.contains("no CUDA compiler") && err.contains("cargo xtask setup"), "{err}");
-    let mut command = learner.command("check v05");
-    command.env("PATH", "/nonexistent");
-    let (code, _, err) = streams(&command.output().expect("xtask runs"));
-    assert!(code == 3 && err.contains("no clang found"), "{err}");
-    let mut command = learner.command("check v05");
-    command.env("TILE_COMPILER", "gcc");
-    let (code, _, err) = streams(&command.output().expect("xtask runs"));
-    assert!(code == 2 && err.contains("TILE_COMPILER=gcc is not understood"), "{err}");
+    let err = check(3, |command| command.env("PATH", "/nonexistent"));
+    assert!(err.contains("no clang found"), "{err}");
+    let err = check(2, |command| command.env("TILE_COMPILER", "gcc"));
+    assert!(err.contains("TILE_COMPILER=gcc is not understood"), "{err}");
 }
 
 #[test]
 fn a_judge_without_an_answer_is_an_error() {
     let learner = Learner::started();
-    let (code, out, err) = learner.run("check v05");
-    assert_eq!((code, out.as_str()), (3, ""));
+    let err = learner.errors(3, "check v05");
     assert!(err.contains("judge ended (exit status: 3) and printed no error"), "{err}");
     fs::write(learner.path("bin/verdict.json"), "no verdict").expect("a file");
-    let (code, _, err) = learner.run("check v05");
-    assert!(code == 3 && err.contains("judge printed something that is not a verdict"), "{err}");
+    let err = learner.errors(3, "check v05");
+    assert!(err.contains("judge printed something that is not a verdict"), "{err}");
 }
 
 #[test]
@@ -273,8 +256,7 @@ fn only_a_file_is_a_copy() {
     let copy = learner.path("my/v05.cu");
     let refuses = |what: &str| {
         for command in ["check", "start", "reset", "diff", "watch", "explain"] {
-            let (code, out, err) = learner.run(&format!("{command} v05"));
-            assert_eq!((code, out.as_str()), (3, ""), "{command}: {err}");
+            let err = learner.errors(3, &format!("{command} v05"));
             assert_eq!(err, format!("error: {what}; move it away, then: xtask start v05\n"), "{command}");
         }
     };
@@ -285,8 +267,7 @@ fn only_a_file_is_a_copy() {
     assert_eq!((code, err.as_str()), (0, why));
     fs::remove_file(learner.path("my")).expect("it was there");
     fs::create_dir_all(learner.path("my/progress.toml")).expect("a folder");
-    let (code, _, err) = learner.run("hint v05");
-    assert_eq!((code, err.as_str()), (3, "error: my/progress.toml: it is not a file; move it away\n"));
+    assert_eq!(learner.errors(3, "hint v05"), "error: my/progress.toml: it is not a file; move it away\n");
     fs::remove_dir(learner.path("my/progress.toml")).expect("it was there");
     fs::create_dir_all(&copy).expect("a folder");
     refuses("my/v05.cu is a folder, and not a file");
@@ -294,7 +275,7 @@ fn only_a_file_is_a_copy() {
     std::os::unix::fs::symlink("nothing", &copy).expect("a link");
     refuses("my/v05.cu is a link to nothing, and not a file");
     fs::remove_file(&copy).expect("it was there");
-    let made = std::process::Command::new("mkfifo").arg(&copy).status().expect("mkfifo");
+    let made = Command::new("mkfifo").arg(&copy).status().expect("mkfifo");
     assert!(made.success());
     refuses("my/v05.cu is a pipe or a device, and not a file");
 }

@@ -121,8 +121,7 @@ fn with_machine_code(machine: MachineCodeExplanation) -> Learner {
 #[test]
 fn machine_code_stands_beside_its_lines() {
     let learner = with_machine_code(machine());
-    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine", "");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "explain v05 --finished --machine");
     insta::assert_snapshot!(out);
     assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     let asked = learner.read("bin/asked");
@@ -136,8 +135,7 @@ fn machine_code_stands_beside_its_lines() {
 #[test]
 fn machine_code_is_part_of_the_record() {
     let learner = with_machine_code(machine());
-    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine --json", "");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "explain v05 --finished --machine --json");
     let record: Value = serde_json::from_str(&out).expect("a record");
     let code = &record["explain"]["machine"];
     assert_eq!(code["prediction"]["us"], 143.4);
@@ -150,8 +148,7 @@ fn machine_code_is_part_of_the_record() {
 #[test]
 fn a_page_has_the_machine_code_and_needs_no_script() {
     let learner = with_machine_code(machine());
-    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine --html page.html", "");
-    assert_eq!((code, out.as_str()), (0, "wrote page.html\n"));
+    assert_eq!(learner.output(0, "explain v05 --finished --machine --html page.html"), "wrote page.html\n");
     let page = learner.read("page.html");
     explain_page::check(&page);
     for word in [
@@ -176,8 +173,7 @@ fn what_the_model_does_not_cover_has_no_time() {
         (instruction.modelled, instruction.stalls) = (0, Default::default());
     }
     let learner = with_machine_code(machine);
-    let (code, out) = run_with_note(&learner, "explain v05 --finished --machine", "");
-    assert_eq!(code, 0);
+    let out = learner.output(0, "explain v05 --finished --machine");
     assert!(out.contains("no prediction: the model has no time for atomics: `RED`"), "{out}");
     assert!(!out.contains("one pass") && !out.contains("predicted"), "{out}");
 }

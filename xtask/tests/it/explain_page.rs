@@ -77,8 +77,7 @@ pub(crate) fn check(page: &str) {
 fn a_page_is_valid_and_loads_nothing() {
     let learner = with_explanations();
     fs::write(learner.path("my/v05.cu"), "void f()\n{\n  if (a < b && \"</td>\") x;\n}\n").expect("a file");
-    let (code, out) = run_with_note(&learner, "explain v05 --html page.html", "");
-    assert_eq!((code, out.as_str()), (0, "wrote page.html\n"));
+    assert_eq!(learner.output(0, "explain v05 --html page.html"), "wrote page.html\n");
     let page = learner.read("page.html");
     check(&page);
     for word in ["&lt;/td&gt;", "prefers-color-scheme: dark", "@media print", "tabindex=\"0\"", "scope=\"col\""] {

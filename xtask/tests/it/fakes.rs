@@ -112,6 +112,20 @@ impl Learner {
     pub(crate) fn run(&self, words: &str) -> (i32, String, String) {
         streams(&self.command(words).output().expect("xtask runs"))
     }
+
+    /// Returns the output of a command that ends with this code.
+    #[track_caller]
+    pub(crate) fn output(&self, code: i32, words: &str) -> String {
+        let (ended, out, err) = self.run(words);
+        assert_eq!(ended, code, "{words}: {out}{err}");
+        out
+    }
+
+    /// Returns the errors of a command that ends with this code and has no output.
+    #[track_caller]
+    pub(crate) fn errors(&self, code: i32, words: &str) -> String {
+        files::errors(code, &mut self.command(words))
+    }
 }
 
 impl Drop for Learner {

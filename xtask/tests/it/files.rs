@@ -55,6 +55,15 @@ pub(crate) fn spawn(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
+/// Returns the errors of a command that ends with this code and has no output.
+#[cfg(unix)]
+#[track_caller]
+pub(crate) fn errors(code: i32, command: &mut Command) -> String {
+    let (ended, out, err) = streams(&command.output().expect("it starts"));
+    assert_eq!((ended, out.as_str()), (code, ""), "{command:?}: {err}");
+    err
+}
+
 /// Returns the exit code and both streams; nothing but plain text is in them.
 #[track_caller]
 pub(crate) fn streams(output: &Output) -> (i32, String, String) {

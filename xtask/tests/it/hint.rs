@@ -2,20 +2,14 @@
 
 use std::fs;
 
-use crate::fakes::{Learner, conflicts, passed, run_with_note, wrong};
+use crate::fakes::{Learner, conflicts, passed, wrong};
 
 #[test]
 fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
     let learner = Learner::new();
-    let (code, out) = run_with_note(&learner, "hint v05", "");
-    assert_eq!(
-        (code, out.as_str()),
-        (
-            0,
-            "there is no check of my/v05.cu yet, so this is the general hint; for one that fits: xtask check v05\n\n\
-             a nudge (1 of 2): Go in rounds.\n\nmore: xtask hint v05 --more\n"
-        )
-    );
+    let first = "there is no check of my/v05.cu yet, so this is the general hint; for one that fits: xtask check v05\n\n\
+                 a nudge (1 of 2): Go in rounds.\n\nmore: xtask hint v05 --more\n";
+    assert_eq!(learner.output(0, "hint v05"), first);
     learner.run("start v05");
     learner.verdict(&conflicts());
     learner.run("check v05");
@@ -27,8 +21,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
         ("hint v05 --more", "a part of the finished kernel (4 of 4): do it\n\n    done();\n"),
     ];
     for (words, expected) in levels {
-        let (code, out) = run_with_note(&learner, words, "");
-        assert_eq!(code, 0);
+        let out = learner.output(0, words);
         let chosen = "chosen by the last check, which ended with no-excess\n\n";
         assert!(out.starts_with(&format!("{chosen}{expected}")), "{words}: {out}");
     }
@@ -43,28 +36,23 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
         assert!(learner.run("check v05").1.ends_with("\nnext: change my/v05.cu, then: xtask check v05\n"));
     }
     fs::write(learner.path("my/v05.cu"), "void f()\n{\n  done();\n}\n").expect("a file");
-    let (_, out) = run_with_note(&learner, "hint v05", "");
+    let out = learner.output(0, "hint v05");
     assert!(out.contains("(my/v05.cu has changed since: xtask check v05)"), "{out}");
     assert!(out.contains("your copy has every line of it"), "{out}");
 
     learner.verdict(&wrong());
     learner.run("check v05");
-    let (_, out) = run_with_note(&learner, "hint v05", "");
-    assert!(
-        out.starts_with(
-            "the last check ended with wrong-result, which has no hint of its own; this is the general one\n"
-        ),
-        "{out}"
-    );
+    let out = learner.output(0, "hint v05");
+    let general = "the last check ended with wrong-result, which has no hint of its own; this is the general one\n";
+    assert!(out.starts_with(general), "{out}");
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
     learner.run("check v05");
-    let (_, out) = run_with_note(&learner, "hint v05", "");
+    let out = learner.output(0, "hint v05");
     assert!(out.starts_with("it does not compile, and xtask check v05 says why; this is the general hint\n"), "{out}");
     fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
     learner.verdict(&passed());
     learner.run("check v05");
-    let (code, out) = run_with_note(&learner, "hint v05", "");
-    assert_eq!((code, out.as_str()), (0, "v05 passed its last check\nnext: xtask diff v05\n"));
+    assert_eq!(learner.output(0, "hint v05"), "v05 passed its last check\nnext: xtask diff v05\n");
 }
 
 #[test]

@@ -11,20 +11,11 @@ use crate::files::{spawn, streams};
 #[test]
 fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
     let learner = Learner::new();
-    let (code, out) = run_with_note(&learner, "predict v05", "");
-    assert_eq!(
-        (code, out.as_str()),
-        (
-            0,
-            "lanes\n  How many lanes has a warp?\n\nbanks\n  Which lanes conflict?\n    a  Those of one bank\n    \
-             b  Those of one word\n\nnext: xtask predict v05 lanes=NUMBER\n"
-        )
-    );
-    let (code, out) = run_with_note(&learner, "predict v05 lanes=31 banks=a", "");
-    assert_eq!(
-        (code, out.as_str()),
-        (1, "lanes: wrong, it is not 31\nbanks: right, Those of one bank. One word goes to all.\n")
-    );
+    let questions = "lanes\n  How many lanes has a warp?\n\nbanks\n  Which lanes conflict?\n    a  Those of one bank\n    \
+                     b  Those of one word\n\nnext: xtask predict v05 lanes=NUMBER\n";
+    assert_eq!(learner.output(0, "predict v05"), questions);
+    let judged = "lanes: wrong, it is not 31\nbanks: right, Those of one bank. One word goes to all.\n";
+    assert_eq!(learner.output(1, "predict v05 lanes=31 banks=a"), judged);
     // Nothing gives an answer away that nobody has found or asked for.
     for words in ["predict v05", "predict v05 --json", "predict v05 --count"] {
         let out = learner.run(words).1;
