@@ -102,9 +102,7 @@ pub(crate) fn version(directory: &Path) -> Result<(i32, i32)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("compile-server").arg(directory).arg("--version-only").stdin(Stdio::null());
     let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting it")?;
-    if interrupt::happened() {
-        bail!(Stop::Interrupted("nothing was compiled".into()));
-    }
+    interrupt::check("nothing was compiled")?;
     let words = ended.errors.trim().trim_start_matches("error: ");
     match serde_json::from_slice(&ended.output) {
         Ok(version) if ended.status.success() => Ok(version),

@@ -9,13 +9,12 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
 
 use crate::compile_cache::{self, CompileCache};
 use crate::compiler::Compiler;
 use crate::nvrtc::Nvrtc;
-use crate::output::Stop;
 use crate::source::Job;
 use crate::staleness::{self, State};
 use crate::{interrupt, source};
@@ -50,9 +49,7 @@ pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     }
     let mut compiler = Compiler::start(&Nvrtc::find()?)?;
     let compiled = job.compile_for(&sm, &includes, &mut compiler, root);
-    if interrupt::happened() {
-        bail!(Stop::Interrupted(format!("{} was not compiled", job.name)));
-    }
+    interrupt::check(format!("{} was not compiled", job.name))?;
     cache.keep(&key, compile_cache::CUBIN, &without_ptx(compiled?.cubin)?)
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
+use crate::output::Stop;
+
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Id of the child process; 0 for none.
 static CHILD: AtomicI32 = AtomicI32::new(0);
@@ -32,6 +34,11 @@ extern "C" fn on_signal(_: libc::c_int) {
 
 pub fn happened() -> bool {
     INTERRUPTED.load(Ordering::SeqCst)
+}
+
+/// Fails once an interrupt has happened; the text tells what was saved.
+pub fn check(saved: impl Into<String>) -> Result<(), Stop> {
+    if happened() { Err(Stop::Interrupted(saved.into())) } else { Ok(()) }
 }
 
 /// Guard while a child process runs.

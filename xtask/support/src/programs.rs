@@ -16,7 +16,7 @@ use records::record::Line;
 
 use crate::CommandOutcome;
 use crate::interrupt::{self, Waiting};
-use crate::output::{self, Status, Stop};
+use crate::output::{self, Status};
 use crate::paths;
 
 /// Variable in which the loader looks for libraries first.
@@ -281,9 +281,7 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
     }
     let status = child.wait()?;
     drop(waiting);
-    if interrupt::happened() {
-        return Err(Stop::Interrupted("nothing was run".into()).into());
-    }
+    interrupt::check("nothing was run")?;
     if !status.success() {
         match names {
             [name] => bail!("{name} does not build; the errors of the compiler are above"),

@@ -33,9 +33,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let waiting = Waiting::for_child(&child);
     let status = child.wait()?;
     drop(waiting);
-    if interrupt::happened() {
-        return Err(Stop::Interrupted("the book is as it was built last".into()).into());
-    }
+    interrupt::check("the book is as it was built last")?;
     match status.code() {
         Some(0) => Ok(CommandOutcome::Passed),
         Some(1) => Ok(CommandOutcome::Failed),

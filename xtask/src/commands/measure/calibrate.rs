@@ -18,8 +18,7 @@ use catalog::{process, time};
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 use xtask_support::CommandOutcome;
-use xtask_support::output::{self, Stop};
-use xtask_support::{interrupt, paths, programs};
+use xtask_support::{interrupt, output, paths, programs};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask calibrate\n          cargo xtask calibrate --from measured.json\n\n\
@@ -78,9 +77,7 @@ fn measure() -> Result<String> {
     command.stdin(Stdio::null());
     let ended =
         process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting calibrate")?;
-    if interrupt::happened() {
-        bail!(Stop::Interrupted("nothing was written".into()));
-    }
+    interrupt::check("nothing was written")?;
     if !ended.status.success() {
         bail!("{}", ended.errors.trim().trim_start_matches("error: "));
     }

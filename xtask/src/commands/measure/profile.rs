@@ -17,7 +17,7 @@ use records::profile::{self, Counted, PAIRS, Profile, ProfileRecord, Profiler, S
 use records::record::{Launched, Line};
 use serde_json::json;
 use xtask_support::CommandOutcome;
-use xtask_support::output::{self, Status, Stop};
+use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
 use xtask_support::{interrupt, kernels, paths, record_files, step_args};
 
@@ -180,9 +180,7 @@ fn launched(
         Ok(())
     })?;
     status.clear();
-    if interrupt::happened() {
-        return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
-    }
+    interrupt::check(format!("{} was not finished", step.id))?;
     match ended.code {
         Some(0) => Ok((run, launches)),
         _ => bail!(ended.could_not_run(step)),

@@ -12,7 +12,7 @@ use records::Run;
 use records::record::Line;
 use records::sanitizer::{SanitizerRecord, Session as Checked, TOOLS, Verdict as Said};
 use xtask_support::CommandOutcome;
-use xtask_support::output::{self, Status, Stop};
+use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
 use xtask_support::{interrupt, kernels, paths, record_files, step_args};
 
@@ -142,9 +142,7 @@ impl Session<'_> {
         });
         status.clear();
         let text = take(&answer);
-        if interrupt::happened() {
-            return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
-        }
+        interrupt::check(format!("{} was not finished", step.id))?;
         let ended = ended?;
         if let Some(wrong) = wrong {
             bail!("{wrong} (under {tool}); see: {} check {}", paths::command_name(), step.id);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use catalog::Step;
 use catalog::files::write_whole_bytes;
 use catalog::parallel;
@@ -20,7 +20,7 @@ use xtask_support::compiler::Compilers;
 use xtask_support::cubin::without_ptx;
 use xtask_support::interrupt;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
-use xtask_support::output::{self, Status, Stop};
+use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
 use xtask_support::source::{self, Job};
 
@@ -144,9 +144,7 @@ impl Search<'_> {
     fn text(&self, words: &[&str]) -> Result<String> {
         let words: Vec<String> = ["search"].iter().chain(words).map(|word| (*word).to_owned()).collect();
         let text = self.programs.output_of(self.step, &words);
-        if interrupt::happened() {
-            bail!(Stop::Interrupted("what was compiled is kept in target/tune".into()));
-        }
+        interrupt::check("what was compiled is kept in target/tune")?;
         text
     }
 
@@ -162,9 +160,7 @@ impl Search<'_> {
             if until.is_some_and(|until| Instant::now() >= until) {
                 return Ok(None);
             }
-            if interrupt::happened() {
-                bail!(Stop::Interrupted("what was compiled is kept in target/tune".into()));
-            }
+            interrupt::check("what was compiled is kept in target/tune")?;
             let made = self.compile_one(text, &compilers)?;
             status.set(&format!("compiled {} of {}", n.fetch_add(1, Ordering::Relaxed) + 1, texts.len()));
             Ok(Some(made))
