@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Format, STEPS, Work};
+use crate::{Format, STEPS, Work, distinct};
 
 /// A family of works, whose times can stand in one table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,14 +28,8 @@ impl Family {
 
     /// Returns the families of the ladder's kernels, in the order of their first kernels.
     pub fn all() -> Vec<Self> {
-        let mut all = Vec::new();
-        for kernel in STEPS.iter().flat_map(|step| step.kernels) {
-            let family = kernel.work.family();
-            if !all.contains(&family) {
-                all.push(family);
-            }
-        }
-        all
+        let kernels = STEPS.iter().flat_map(|step| step.kernels);
+        distinct(kernels.map(|kernel| kernel.work.family()))
     }
 }
 

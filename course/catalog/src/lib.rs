@@ -24,3 +24,14 @@ pub use shape::{Shape, WrongSize};
 pub use steps::{
     CatalogKernel, Format, LIBRARY_SOURCES, PROGRAMS, STEPS, Standalone, Step, UnknownStep, Work, find, range,
 };
+
+/// Returns the different items, in the order in which they come first.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for item in items {
+        if !found.contains(&item) {
+            found.push(item);
+        }
+    }
+    found
+}

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Work;
+use crate::{Work, distinct};
 
 /// Maximum number of elements of a matrix: kernels compute indices in an `int`.
 const MAX_ELEMENTS: usize = i32::MAX as usize;
@@ -38,12 +38,7 @@ impl Shape {
     /// # Errors
     /// Returns an error if some of the three are missing, or the matrices would be too large.
     pub fn from_options(sizes: &[Self], sides: [Option<usize>; 3]) -> Result<Vec<Self>, WrongSize> {
-        let mut asked: Vec<Self> = Vec::new();
-        for size in sizes {
-            if !asked.contains(size) {
-                asked.push(*size);
-            }
-        }
+        let mut asked = distinct(sizes.iter().copied());
         match sides {
             [None, None, None] => {}
             [Some(m), Some(n), Some(k)] => asked.push(Self { m, n, k }.check_indexable()?),

@@ -21,9 +21,6 @@ pub fn compile_edited(steps: &[&Step]) -> Result<()> {
     }
     let mut edited: Vec<PathBuf> = Vec::new();
     for source in sources(steps).iter().map(|name| staleness::source_of(&root, name)) {
-        if edited.contains(&source) {
-            continue;
-        }
         let name = short(&root, &source);
         if !paths::has_finished_kernels(&root) {
             bail!("this repository has no finished kernels; check yours with: {} check", paths::command_name());
@@ -116,13 +113,7 @@ fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
 
 /// Returns the sources of their kernels, each once.
 pub fn sources(steps: &[&Step]) -> Vec<&'static str> {
-    let mut names: Vec<&'static str> = Vec::new();
-    for name in steps.iter().flat_map(|step| step.kernels).filter_map(|kernel| kernel.source) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names
+    catalog::distinct(steps.iter().flat_map(|step| step.kernels).filter_map(|kernel| kernel.source))
 }
 
 fn short(root: &Path, path: &Path) -> String {

@@ -11,16 +11,12 @@ use crate::paths;
 pub fn steps(command: &str, asked: &[String]) -> Result<Vec<&'static Step>, Stop> {
     let mut chosen: Vec<&'static Step> = Vec::new();
     for text in asked {
-        let found = match text.as_str() {
-            "all" => STEPS.iter().collect(),
-            text => vec![catalog::find(text).map_err(|error| Stop::Usage(error.to_string()))?],
-        };
-        for step in found {
-            if !chosen.contains(&step) {
-                chosen.push(step);
-            }
+        match text.as_str() {
+            "all" => chosen.extend(STEPS),
+            text => chosen.push(catalog::find(text).map_err(|error| Stop::Usage(error.to_string()))?),
         }
     }
+    let chosen = catalog::distinct(chosen);
     if chosen.is_empty() {
         let me = paths::command_name();
         return Err(Stop::Usage(format!("which step? For example: {me} {command} v05, or {me} {command} all")));

@@ -164,13 +164,8 @@ impl Session {
     /// Describes what was saved and where; `None` without `--save`.
     fn saved(&self) -> Option<String> {
         let folder = self.folder.as_ref()?;
-        let mut files: Vec<String> = Vec::new();
-        for run in &self.found.runs {
-            let path = paths::display_path(&folder.join(file(run)));
-            if self.found.sums.iter().any(|sum| sum.run == run.id) && !files.contains(&path) {
-                files.push(path);
-            }
-        }
+        let runs = self.found.runs.iter().filter(|run| self.found.sums.iter().any(|sum| sum.run == run.id));
+        let files = catalog::distinct(runs.map(|run| paths::display_path(&folder.join(file(run)))));
         Some(match (self.found.sums.len(), files.as_slice()) {
             (0, _) => "nothing ran, and no record was changed".into(),
             (1, files) => format!("1 sum is saved in {}", files.join(" and ")),
