@@ -98,18 +98,20 @@ pub(crate) fn permit(name: &str) -> Outcome {
 /// Fails if the calling thread may make no unsafe calls now, and invalidates the captures that forbid them.
 pub(crate) fn permit_unsafe() -> Outcome {
     let mode = MODE.get();
-    if N_ACTIVE.load(Ordering::Acquire) == 0 || mode >= modes::RELAXED {
+    if mode >= modes::RELAXED {
         return Ok(());
     }
-    let own = thread::current().id();
     invalidate(ERROR_STREAM_CAPTURE_UNSUPPORTED, |capture| {
-        capture.mode != modes::RELAXED && capture.thread == own
+        capture.mode != modes::RELAXED && capture.thread == thread::current().id()
             || mode == modes::GLOBAL && capture.mode == modes::GLOBAL
     })
 }
 
 /// Invalidates the captures that pass a test; fails if there are any.
 fn invalidate(code: CUresult, test: impl Fn(&Capture) -> bool) -> Outcome {
+    if N_ACTIVE.load(Ordering::Acquire) == 0 {
+        return Ok(());
+    }
     let active = lock(&ACTIVE);
     let mut found = active.iter().filter(|capture| test(capture)).peekable();
     let outcome = refuse_if(found.peek().is_some(), code);
@@ -119,9 +121,6 @@ fn invalidate(code: CUresult, test: impl Fn(&Capture) -> bool) -> Outcome {
 
 /// Fails where work of a context's legacy default stream would have to wait for a stream that captures.
 pub(crate) fn permit_legacy(context_id: u64) -> Outcome {
-    if N_ACTIVE.load(Ordering::Acquire) == 0 {
-        return Ok(());
-    }
     invalidate(ERROR_STREAM_CAPTURE_IMPLICIT, |capture| {
         capture.context_id == context_id && lock(&capture.streams).iter().any(|stream| stream.blocking)
     })
@@ -129,9 +128,6 @@ pub(crate) fn permit_legacy(context_id: u64) -> Outcome {
 
 /// Fails while a stream of the context captures.
 pub(crate) fn permit_wait(context_id: u64) -> Outcome {
-    if N_ACTIVE.load(Ordering::Acquire) == 0 {
-        return Ok(());
-    }
     invalidate(ERROR_STREAM_CAPTURE_UNSUPPORTED, |capture| capture.context_id == context_id)
 }
 

@@ -114,7 +114,7 @@ extension! {
     }
 
     fn tile_predict_next() {
-        settings::predict_next();
+        settings::choose(|c| c.predicts_next = true);
         Ok(())
     }
 

@@ -103,15 +103,6 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
     });
 }
 
-/// Explains a refused tensor map; `why` is a clause.
-pub(crate) fn tensor_map(call: &str, why: &str) {
-    explain(&format!("{call}: {why}"));
-}
-
-pub(crate) fn interleaved() {
-    explain("tensor maps with interleaved layouts are not supported");
-}
-
 /// Reports `__constant__` memory that a launched kernel reads, without an initial value and never set. The caller
 /// checks that diagnoses are on: this runs on the worker, which has no settings of the calling thread.
 pub(crate) fn constants(kernel: &str, constants: &[(String, u64)]) {

@@ -35,10 +35,6 @@ impl LaunchResult {
 pub(crate) struct Slot(Mutex<Option<LaunchResult>>);
 
 impl Slot {
-    pub(crate) fn new() -> Arc<Self> {
-        Arc::default()
-    }
-
     pub(crate) fn set(&self, entry: LaunchResult) {
         *lock(&self.0) = Some(entry);
     }

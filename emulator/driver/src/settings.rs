@@ -37,7 +37,7 @@ pub(crate) struct Chosen {
     pub(crate) diagnosis: Option<bool>,
     /// Parameter names for the next launch only.
     next_params: Option<Vec<String>>,
-    predicts_next: bool,
+    pub(crate) predicts_next: bool,
 }
 
 thread_local! {
@@ -158,10 +158,6 @@ pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
         }
         None => choose(|c| c.next_params = Some(names)),
     }
-}
-
-pub(crate) fn predict_next() {
-    choose(|c| c.predicts_next = true);
 }
 
 /// Takes the request for a prediction of the next launch.

@@ -272,7 +272,7 @@ impl Kernel {
         config.options.grid_workspace = workspace.as_ref().map(|w| w.0);
         config.params = arguments(&function, &config)?;
         let mode = LaunchMode { prints: settings::current().diagnosis, predict };
-        let slot = reports::Slot::new();
+        let slot = Arc::default();
         Ok(Self { function, handle, shape, config, mode, workspace, slot, pointers: OnceLock::new() })
     }
 

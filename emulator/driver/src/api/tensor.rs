@@ -25,8 +25,9 @@ const SWIZZLES: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizz
 const ENCODE: &str = "cuTensorMapEncodeTiled";
 const REPLACE: &str = "cuTensorMapReplaceAddress";
 
+/// Explains a refused tensor map; `why` is a clause.
 fn refused(call: &str, why: &str) -> CUresult {
-    mistakes::tensor_map(call, why);
+    mistakes::explain(&format!("{call}: {why}"));
     ERROR_INVALID_VALUE
 }
 
@@ -45,7 +46,7 @@ export! {
         match interleave {
             0 => {}
             1 | 2 => {
-                mistakes::interleaved();
+                mistakes::explain("tensor maps with interleaved layouts are not supported");
                 return Err(ERROR_NOT_SUPPORTED);
             }
             _ => return Err(ERROR_INVALID_VALUE),
