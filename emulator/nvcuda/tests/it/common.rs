@@ -131,10 +131,20 @@ pub(crate) fn alloc(bytes: usize) -> u64 {
 
 /// Launches on the null stream, in one dimension.
 pub(crate) fn launch(function: sys::CUfunction, grid: u32, block: u32, arguments: &[u64]) -> CUresult {
+    launch_on(std::ptr::null_mut(), function, [grid, 1, 1], [block, 1, 1], 0, arguments)
+}
+
+pub(crate) fn launch_on(
+    stream: sys::CUstream,
+    function: sys::CUfunction,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared_bytes: u32,
+    arguments: &[u64],
+) -> CUresult {
     let mut pointers: Vec<_> = arguments.iter().map(|a| std::ptr::from_ref(a).cast_mut().cast()).collect();
-    let (stream, pointers) = (std::ptr::null_mut(), pointers.as_mut_ptr());
     // SAFETY: each argument has 8 bytes, as much as any parameter of the test kernels.
-    unsafe { launch_kernel(function, [grid, 1, 1], [block, 1, 1], 0, stream, pointers, NONE) }
+    unsafe { launch_kernel(function, grid, block, shared_bytes, stream, pointers.as_mut_ptr(), NONE) }
 }
 
 /// Absent arguments of a launch.

@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    ErrorLog, KERNELS, NONE, OwnContext, alloc, calls, event, function, launch, launch_kernel, load_library, module,
-    ok, silence,
+    ErrorLog, KERNELS, NONE, OwnContext, alloc, calls, event, function, launch, launch_kernel, launch_on, load_library,
+    module, ok, silence,
 };
 
 /// Returns a handle that the driver never issued.
@@ -207,10 +207,7 @@ fn launches_that_cannot_start() {
     let bounded = function(module, "bounded");
     let exact = function(module, "exact");
     let fill = function(module, "fill");
-    let launch_nothing = |grid, block, bytes| unsafe {
-        // SAFETY: the kernel has no parameters.
-        launch_kernel(nothing, grid, block, bytes, null_mut(), NONE, NONE)
-    };
+    let launch_nothing = |grid, block, bytes| launch_on(null_mut(), nothing, grid, block, bytes, &[]);
     let blocks = |x, y, z| launch_nothing([1; 3], [x, y, z], 0);
     let grid = |x, y, z| launch_nothing([x, y, z], [1; 3], 0);
     let shared = |bytes| launch_nothing([1; 3], [1; 3], bytes);
@@ -256,12 +253,7 @@ fn shared_memory_beyond_48_kib_must_be_asked_for() {
     let shift = function(module(), "shift");
     let most = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
     let address = alloc(128);
-    let mut argument = address;
-    let mut pointers = [(&raw mut argument).cast::<c_void>()];
-    let mut launch = |bytes| unsafe {
-        // SAFETY: one parameter of 8 bytes.
-        launch_kernel(shift, [1; 3], [32, 1, 1], bytes, null_mut(), pointers.as_mut_ptr(), NONE)
-    };
+    let launch = |bytes| launch_on(null_mut(), shift, [1; 3], [32, 1, 1], bytes, &[address]);
     calls! {
         launch(64 * 1024) => CUDA_ERROR_INVALID_VALUE,
         sys::cuFuncSetAttribute(shift, most, 512 * 1024) => CUDA_ERROR_INVALID_VALUE,

@@ -9,8 +9,8 @@ use cudarc::driver::sys::{self, CUgraphNodeType::*, CUresult::*, CUstreamCapture
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, NONE, OwnContext, alloc, calls, emulator, event, function, launch_kernel, module, ok, report, stream,
-    synchronize, words,
+    KERNELS, OwnContext, alloc, calls, emulator, event, function, launch_on, module, ok, report, stream, synchronize,
+    words,
 };
 use crate::emulated::{is_alone, run_alone};
 
@@ -51,10 +51,7 @@ fn cudarc_captures_a_stream_and_launches_it_again() {
 }
 
 fn increment(kernel: sys::CUfunction, address: u64, stream: sys::CUstream) -> sys::CUresult {
-    let mut address = address;
-    let mut pointers = [(&raw mut address).cast::<c_void>()];
-    // SAFETY: the argument is what the kernel takes.
-    unsafe { launch_kernel(kernel, [1; 3], [1; 3], 0, stream, pointers.as_mut_ptr(), NONE) }
+    launch_on(stream, kernel, [1; 3], [1; 3], 0, &[address])
 }
 
 fn zeros(bytes: usize) -> u64 {
@@ -176,7 +173,7 @@ fn what_cannot_be_captured_has_the_codes_of_a_gpu() {
         during(blocking, LOCAL, copy, invalid(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT));
         during(free, LOCAL, copy, fine);
         during(free, LOCAL, &|s| sys::cuMemcpyHtoDAsync_v2(address, host, 4, s), fine);
-        let too_large = |s| launch_kernel(nothing, [1; 3], [2048, 1, 1], 0, s, NONE, NONE);
+        let too_large = |s| launch_on(s, nothing, [1; 3], [2048, 1, 1], 0, &[]);
         during(free, LOCAL, &too_large, invalid(CUDA_ERROR_INVALID_VALUE));
         during(free, LOCAL, &|s| sys::cuStreamBeginCapture_v2(s, LOCAL), [CUDA_ERROR_ILLEGAL_STATE, CUDA_SUCCESS]);
         let legacy = |s| (record(s), sys::cuStreamWaitEvent(null_mut(), captured, 0)).1;

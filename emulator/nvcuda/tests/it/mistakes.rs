@@ -6,8 +6,8 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    NONE, OwnContext, alloc, empty_copy, emulator, event, function, launch, launch_kernel, load_ptx, module, ok,
-    stream, synchronize, words,
+    OwnContext, alloc, empty_copy, emulator, event, function, launch, launch_on, load_ptx, module, ok, stream,
+    synchronize, words,
 };
 use crate::emulated::{is_alone, run_alone};
 
@@ -160,9 +160,7 @@ fn copy_partly_written() {
     };
     let turned = |grid: [u32; 3], rows: u64, cols: u64| {
         let arguments = [alloc(4 * rows as usize * 300), rows, cols];
-        let mut pointers = [0, 1, 2].map(|i| (&raw const arguments[i]).cast_mut().cast());
-        // SAFETY: the arguments are what the kernel takes.
-        ok(unsafe { launch_kernel(transpose, grid, [32, 32, 1], 0, null_mut(), pointers.as_mut_ptr(), NONE) });
+        ok(launch_on(null_mut(), transpose, grid, [32, 32, 1], 0, &arguments));
         words(arguments[0], rows as usize * 300);
     };
     // A buffer that is larger than the kernel was told, the part that was written, what the host filled too, launches

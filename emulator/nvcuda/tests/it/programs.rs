@@ -9,8 +9,8 @@ use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attr
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, NONE, OwnContext, alloc, calls, driver, empty_copy, function, launch, launch_kernel, load_library, module,
-    ok, synchronize, words,
+    KERNELS, NONE, OwnContext, alloc, calls, driver, empty_copy, function, launch, launch_kernel, launch_on,
+    load_library, module, ok, synchronize, words,
 };
 
 fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
@@ -242,9 +242,7 @@ fn arrays_and_textures() {
 
         let address = alloc(48);
         let sample = function(module(), "sample");
-        let (mut a, mut t, mut w) = (address, texture, 4u32);
-        let mut arguments = [(&raw mut a).cast::<c_void>(), (&raw mut t).cast(), (&raw mut w).cast()];
-        ok(launch_kernel(sample, [1; 3], [4, 3, 1], 0, null_mut(), arguments.as_mut_ptr(), NONE));
+        ok(launch_on(null_mut(), sample, [1; 3], [4, 3, 1], 0, &[address, texture, 4]));
         let back: Vec<f32> = words(address, 12).into_iter().map(f32::from_bits).collect();
         assert_eq!(back, texels);
         ok(sys::cuTexObjectDestroy(texture));

@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUresult::*};
 
-use crate::common::{
-    NONE, OwnContext, alloc, calls, event, function, launch_kernel, module, ok, stream, synchronize, words,
-};
+use crate::common::{OwnContext, alloc, calls, event, function, launch_on, module, ok, stream, synchronize, words};
 
 /// Numbers that `slow` adds up.
 const N: u32 = 3_000_000;
@@ -21,9 +19,7 @@ fn slow_sum() -> u32 {
 /// Launches `slow`, which takes a while on any device.
 fn launch_slow(stream: sys::CUstream, address: u64) {
     let slow = function(module(), "slow");
-    let (mut address, mut n) = (address, N);
-    let mut pointers = [(&raw mut address).cast::<c_void>(), (&raw mut n).cast()];
-    calls! { launch_kernel(slow, [1; 3], [1; 3], 0, stream, pointers.as_mut_ptr(), NONE) }
+    ok(launch_on(stream, slow, [1; 3], [1; 3], 0, &[address, N.into()]));
 }
 
 #[test]
