@@ -59,6 +59,16 @@ macro_rules! calls {
 }
 pub(crate) use calls;
 
+/// Makes a call that succeeds, and returns what it writes to its first argument.
+macro_rules! made {
+    ($call:ident($($argument:expr),* $(,)?)) => {{
+        let mut made = Default::default();
+        $crate::common::calls! { cudarc::driver::sys::$call(&mut made, $($argument),*) }
+        made
+    }};
+}
+pub(crate) use made;
+
 #[track_caller]
 pub(crate) fn ok(code: CUresult) {
     assert_eq!(code, CUresult::CUDA_SUCCESS);
@@ -70,13 +80,8 @@ pub(crate) struct OwnContext(pub(crate) sys::CUcontext);
 impl OwnContext {
     pub(crate) fn new() -> Self {
         silence();
-        let mut context = std::ptr::null_mut();
-        // SAFETY: valid places for results.
-        unsafe {
-            ok(sys::cuInit(0));
-            ok(sys::cuCtxCreate_v2(&mut context, 0, 0));
-        }
-        Self(context)
+        calls! { sys::cuInit(0) }
+        Self(made!(cuCtxCreate_v2(0, 0)))
     }
 }
 
@@ -94,39 +99,24 @@ pub(crate) fn module() -> sys::CUmodule {
 
 pub(crate) fn load_ptx(text: &str) -> sys::CUmodule {
     let text = CString::new(text).expect("PTX has no NUL");
-    let mut module = std::ptr::null_mut();
-    // SAFETY: a string that ends with NUL.
-    unsafe { ok(sys::cuModuleLoadData(&mut module, text.as_ptr().cast())) };
-    module
+    made!(cuModuleLoadData(text.as_ptr().cast()))
 }
 
 pub(crate) fn function(module: sys::CUmodule, name: &str) -> sys::CUfunction {
     let name = CString::new(name).expect("a name has no NUL");
-    let mut function = std::ptr::null_mut();
-    // SAFETY: a string that ends with NUL.
-    unsafe { ok(sys::cuModuleGetFunction(&mut function, module, name.as_ptr())) };
-    function
+    made!(cuModuleGetFunction(module, name.as_ptr()))
 }
 
 pub(crate) fn stream(flags: u32) -> sys::CUstream {
-    let mut stream = std::ptr::null_mut();
-    // SAFETY: a valid place for the result.
-    ok(unsafe { sys::cuStreamCreate(&mut stream, flags) });
-    stream
+    made!(cuStreamCreate(flags))
 }
 
 pub(crate) fn event() -> sys::CUevent {
-    let mut event = std::ptr::null_mut();
-    // SAFETY: a valid place for the result.
-    ok(unsafe { sys::cuEventCreate(&mut event, 0) });
-    event
+    made!(cuEventCreate(0))
 }
 
 pub(crate) fn alloc(bytes: usize) -> u64 {
-    let mut address = 0;
-    // SAFETY: a valid place for the result.
-    unsafe { ok(sys::cuMemAlloc_v2(&mut address, bytes)) };
-    address
+    made!(cuMemAlloc_v2(bytes))
 }
 
 /// Launches on the null stream, in one dimension.

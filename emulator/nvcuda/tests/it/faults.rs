@@ -14,11 +14,10 @@ fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
     let kernel = function(module(), kernel);
     assert_eq!(launch(kernel, 1, 1, arguments), CUDA_SUCCESS, "the launch itself is fine");
     assert_eq!(synchronize(), expected);
-    let (mut address, mut stream) = (0, null_mut());
     // SAFETY: valid places for results.
     unsafe {
-        assert_eq!(sys::cuMemAlloc_v2(&mut address, 16), expected);
-        assert_eq!(sys::cuStreamCreate(&mut stream, 0), expected);
+        assert_eq!(sys::cuMemAlloc_v2(&mut 0, 16), expected);
+        assert_eq!(sys::cuStreamCreate(&mut null_mut(), 0), expected);
         assert_eq!(sys::cuStreamSynchronize(null_mut()), expected);
     }
     assert_eq!(launch(kernel, 1, 1, arguments), expected);
@@ -116,15 +115,14 @@ fn emulated_a_reset_heals_the_primary_context() {
     }
     ok(launch(function(module(), "poke"), 1, 1, &[0]));
     assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-    // SAFETY: valid places for results.
-    unsafe {
-        ok(sys::cuDevicePrimaryCtxReset_v2(0));
-        assert_eq!(synchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-        let before = context;
-        ok(sys::cuDevicePrimaryCtxRetain(&mut context, 0));
-        assert_eq!(context, before);
+    let before = context;
+    calls! {
+        sys::cuDevicePrimaryCtxReset_v2(0),
+        synchronize() => CUDA_ERROR_CONTEXT_IS_DESTROYED,
+        sys::cuDevicePrimaryCtxRetain(&mut context, 0),
+        synchronize(),
     }
-    ok(synchronize());
+    assert_eq!(context, before);
     ok(launch(function(module(), "nothing"), 1, 1, &[]));
     ok(synchronize());
 }

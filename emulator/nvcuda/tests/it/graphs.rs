@@ -9,8 +9,8 @@ use cudarc::driver::sys::{self, CUgraphNodeType::*, CUresult::*, CUstreamCapture
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, OwnContext, alloc, calls, emulator, event, function, launch_on, module, ok, report, stream, synchronize,
-    words,
+    KERNELS, OwnContext, alloc, calls, emulator, event, function, launch_on, made, module, ok, report, stream,
+    synchronize, words,
 };
 use crate::emulated::{is_alone, run_alone};
 
@@ -71,9 +71,7 @@ fn end(stream: sys::CUstream) -> (sys::CUresult, sys::CUgraph) {
 }
 
 fn instantiate(graph: sys::CUgraph) -> sys::CUgraphExec {
-    let mut exec = null_mut();
-    calls! { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) }
-    exec
+    made!(cuGraphInstantiateWithFlags(graph, 0))
 }
 
 fn run(exec: sys::CUgraphExec) {
@@ -254,24 +252,18 @@ struct Made(sys::CUgraph);
 
 impl Made {
     fn new() -> Self {
-        let mut graph = null_mut();
-        calls! { sys::cuGraphCreate(&mut graph, 0) }
-        Self(graph)
+        Self(made!(cuGraphCreate(0)))
     }
 
     fn kernel(&self, address: u64, after: &[sys::CUgraphNode]) -> sys::CUgraphNode {
-        let (mut node, mut address) = (null_mut(), address);
-        let mut pointers = [(&raw mut address).cast::<c_void>()];
+        let mut pointers = [(&raw const address).cast_mut().cast::<c_void>()];
         let params = increments(&mut pointers);
-        calls! { sys::cuGraphAddKernelNode_v2(&mut node, self.0, after.as_ptr(), after.len(), &params) }
-        node
+        made!(cuGraphAddKernelNode_v2(self.0, after.as_ptr(), after.len(), &params))
     }
 
     fn fill(&self, address: u64, value: u32, after: &[sys::CUgraphNode]) -> sys::CUgraphNode {
-        let mut node = null_mut();
         let params = fills(address, value);
-        calls! { sys::cuGraphAddMemsetNode(&mut node, self.0, after.as_ptr(), after.len(), &params, null_mut()) }
-        node
+        made!(cuGraphAddMemsetNode(self.0, after.as_ptr(), after.len(), &params, null_mut()))
     }
 }
 
@@ -301,12 +293,11 @@ fn nodes_run_in_the_order_of_their_edges() {
     unsafe {
         ok(sys::cuGraphAddDependencies(made.0, &first, &last, 1));
         assert_eq!(sys::cuGraphAddDependencies(made.0, &first, &last, 1), CUDA_ERROR_INVALID_VALUE);
-        let mut child = null_mut();
         run(instantiate(made.0));
         assert_eq!(words(a, 1), [42]);
         // A graph in a node is a copy: what its original becomes does not matter.
         let outer = Made::new();
-        ok(sys::cuGraphAddChildGraphNode(&mut child, outer.0, null(), 0, made.0));
+        let child = made!(cuGraphAddChildGraphNode(outer.0, null(), 0, made.0));
         ok(sys::cuGraphDestroy(made.0));
         assert_eq!(sys::cuGraphGetNodes(made.0, null_mut(), &mut 0), CUDA_ERROR_INVALID_VALUE);
         let mut copy = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
@@ -315,8 +306,7 @@ fn nodes_run_in_the_order_of_their_edges() {
         ((*place).srcMemoryType, (*place).srcDevice) = (device, a);
         ((*place).dstMemoryType, (*place).dstDevice) = (device, b);
         ((*place).WidthInBytes, (*place).Height, (*place).Depth) = (4, 1, 1);
-        let mut node = null_mut();
-        ok(sys::cuGraphAddMemcpyNode(&mut node, outer.0, &child, 1, place, null_mut()));
+        let node = made!(cuGraphAddMemcpyNode(outer.0, &child, 1, place, null_mut()));
         let (mut from, mut to, mut n) = (null_mut(), null_mut(), 1);
         ok(sys::cuGraphGetEdges(outer.0, &mut from, &mut to, &mut n));
         assert_eq!((from, to, n), (child, node, 1));
@@ -362,10 +352,8 @@ fn instantiated_graphs_change_with_their_nodes_and_as_a_whole() {
         ok(sys::cuGraphExecUpdate_v2(exec, made.0, &mut info));
         run(exec);
         assert_eq!((words(a, 1)[0], words(b, 1)[0]), (2, 1));
-        let mut clone = null_mut();
-        ok(sys::cuGraphClone(&mut clone, made.0));
-        let mut copy = null_mut();
-        ok(sys::cuGraphNodeFindInClone(&mut copy, second, clone));
+        let clone = made!(cuGraphClone(made.0));
+        let copy = made!(cuGraphNodeFindInClone(second, clone));
         assert_ne!(copy, second);
         ok(sys::cuGraphDestroyNode(copy));
         let refused = sys::cuGraphExecUpdate_v2(exec, clone, &mut info);
@@ -386,20 +374,15 @@ fn host_functions_and_events_of_a_graph() {
     let made = Made::new();
     let (start, stop) = (event(), event());
     let slow = zeros(4);
-    let (mut nodes, mut ms) = ([null_mut(); 2], 0.0);
     let call = sys::CUDA_HOST_NODE_PARAMS { fn_: Some(note), userData: 3 as *mut c_void };
-    // SAFETY: a function that takes any argument; events of this test.
-    unsafe {
-        ok(sys::cuGraphAddEventRecordNode(&mut nodes[0], made.0, null(), 0, start));
-        let kernel = made.kernel(slow, &nodes[..1]);
-        ok(sys::cuGraphAddHostNode(&mut nodes[1], made.0, &kernel, 1, &call));
-        let mut last = null_mut();
-        ok(sys::cuGraphAddEventRecordNode(&mut last, made.0, &nodes[1], 1, stop));
-        let exec = instantiate(made.0);
-        run(exec);
-        run(exec);
-        ok(sys::cuEventElapsedTime(&mut ms, start, stop));
-    }
+    let first = made!(cuGraphAddEventRecordNode(made.0, null(), 0, start));
+    let kernel = made.kernel(slow, &[first]);
+    let host = made!(cuGraphAddHostNode(made.0, &kernel, 1, &call));
+    let _last: sys::CUgraphNode = made!(cuGraphAddEventRecordNode(made.0, &host, 1, stop));
+    let exec = instantiate(made.0);
+    run(exec);
+    run(exec);
+    let ms: f32 = made!(cuEventElapsedTime(start, stop));
     assert!(ms >= 0.0, "{ms} ms");
     assert_eq!(CALLED.load(Ordering::SeqCst), 6);
 }
@@ -414,10 +397,9 @@ extern "C" fn gone(data: *mut c_void) {
 fn an_object_lives_as_long_as_what_its_graph_becomes() {
     let _own = OwnContext::new();
     let made = Made::new();
-    let mut object = null_mut();
     // SAFETY: a function that takes any argument, and valid places for results.
     unsafe {
-        ok(sys::cuUserObjectCreate(&mut object, 5 as *mut c_void, Some(gone), 1, 1));
+        let object = made!(cuUserObjectCreate(5 as *mut c_void, Some(gone), 1, 1));
         ok(sys::cuGraphRetainUserObject(made.0, object, 1, 1));
         assert_eq!(sys::cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE);
         let exec = instantiate(made.0);
@@ -436,10 +418,9 @@ fn a_captured_allocation_lives_as_long_as_its_graph() {
     let kernel = function(module(), "increment");
     for frees in [true, false] {
         begin(stream, LOCAL);
-        let mut address = 0;
-        // SAFETY: valid places for results, memory of the graph.
+        // SAFETY: memory of the graph.
         unsafe {
-            ok(sys::cuMemAllocAsync(&mut address, 64, stream));
+            let address = made!(cuMemAllocAsync(64, stream));
             ok(sys::cuMemsetD32Async(address, 4, 16, stream));
             ok(increment(kernel, address, stream));
             ok(sys::cuMemcpyDtoDAsync_v2(out, address, 4, stream));

@@ -80,16 +80,13 @@ fn emulated_memory_of_a_context_goes_with_it() {
 fn a_destroyed_context_is_told_as_such() {
     driver();
     let own = OwnContext::new();
-    let mut popped = null_mut();
-    // SAFETY: handles of this test.
-    unsafe {
+    calls! {
         // The context was pushed twice and destroyed once: the remaining entry is dead.
-        ok(sys::cuCtxPushCurrent_v2(own.0));
-        ok(sys::cuCtxDestroy_v2(own.0));
-        assert_eq!(sys::cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-        let mut address = 0;
-        assert_eq!(sys::cuMemAlloc_v2(&mut address, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
-        ok(sys::cuCtxPopCurrent_v2(&mut popped));
+        sys::cuCtxPushCurrent_v2(own.0),
+        sys::cuCtxDestroy_v2(own.0),
+        sys::cuCtxSynchronize() => CUDA_ERROR_CONTEXT_IS_DESTROYED,
+        sys::cuMemAlloc_v2(&mut 0, 4) => CUDA_ERROR_CONTEXT_IS_DESTROYED,
+        sys::cuCtxPopCurrent_v2(&mut null_mut()),
     }
 }
 
@@ -100,14 +97,13 @@ fn emulated_objects_of_a_destroyed_context_are_gone() {
     let module = module();
     let nothing = function(module, "nothing");
     let (stream, event) = (stream(0), event());
-    // SAFETY: handles of this test.
-    unsafe {
-        drop(own);
-        let _other = OwnContext::new();
-        assert_eq!(sys::cuStreamSynchronize(stream), CUDA_ERROR_INVALID_HANDLE);
-        assert_eq!(sys::cuEventSynchronize(event), CUDA_ERROR_INVALID_HANDLE);
-        assert_eq!(sys::cuModuleUnload(module), CUDA_ERROR_INVALID_HANDLE);
-        assert_eq!(launch(nothing, 1, 1, &[]), CUDA_ERROR_INVALID_HANDLE);
+    drop(own);
+    let _other = OwnContext::new();
+    calls! {
+        sys::cuStreamSynchronize(stream) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuEventSynchronize(event) => CUDA_ERROR_INVALID_HANDLE,
+        sys::cuModuleUnload(module) => CUDA_ERROR_INVALID_HANDLE,
+        launch(nothing, 1, 1, &[]) => CUDA_ERROR_INVALID_HANDLE,
     }
 }
 

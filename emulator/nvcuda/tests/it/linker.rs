@@ -5,7 +5,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUresult};
 
-use crate::common::{ErrorLog, OwnContext, alloc, calls, function, launch, module, ok, synchronize, words};
+use crate::common::{ErrorLog, OwnContext, alloc, calls, function, launch, made, module, ok, synchronize, words};
 use crate::emulated::{is_alone, run_alone};
 
 const HEAD: &str = ".version 7.0\n.target sm_75\n.address_size 64\n";
@@ -143,14 +143,9 @@ fn a_limit_of_registers_is_kept() {
     let text = CString::new(crate::common::KERNELS).expect("PTX has no NUL");
     let mut options = [CUjit_option::CU_JIT_MAX_REGISTERS];
     let mut values = [std::ptr::without_provenance_mut(16)];
-    let (mut loaded, mut registers) = (null_mut(), 0);
     let which = CUfunction_attribute::CU_FUNC_ATTRIBUTE_NUM_REGS;
-    // SAFETY: a string that ends with NUL, and one option with its value.
-    unsafe {
-        let image = text.as_ptr().cast();
-        ok(sys::cuModuleLoadDataEx(&mut loaded, image, 1, options.as_mut_ptr(), values.as_mut_ptr()));
-        ok(sys::cuFuncGetAttribute(&mut registers, which, function(loaded, "variables")));
-    }
+    let loaded = made!(cuModuleLoadDataEx(text.as_ptr().cast(), 1, options.as_mut_ptr(), values.as_mut_ptr()));
+    let registers = made!(cuFuncGetAttribute(which, function(loaded, "variables")));
     assert!((1..=16).contains(&registers), "{registers}");
 }
 

@@ -7,8 +7,8 @@ use cudarc::driver::sys::{self, CUfunction_attribute as Attribute, CUresult, CUr
 use emulator_client::CheckLevel;
 
 use crate::common::{
-    ErrorLog, OwnContext, alloc, calls, emulator, function, launch, load_library, load_ptx, ok, report, synchronize,
-    words,
+    ErrorLog, OwnContext, alloc, calls, emulator, function, launch, load_library, load_ptx, made, ok, report,
+    synchronize, words,
 };
 
 /// `saxpy(int n, float a, const float* x, float* y)`
@@ -53,17 +53,13 @@ fn machine_code_from_a_file_and_in_a_library_runs() {
     let path = std::env::temp_dir().join(format!("saxpy-{}.cubin", std::process::id()));
     std::fs::write(&path, &cubin).expect("a folder to write to");
     let name = CString::new(path.to_str().expect("a plain path")).expect("no NUL");
-    let (mut module, mut library, mut kernel, mut from_kernel) = (null_mut(), null_mut(), null_mut(), null_mut());
-    // SAFETY: places for results, a path, and an image of the length that its header gives.
-    unsafe {
-        ok(sys::cuModuleLoad(&mut module, name.as_ptr()));
-        std::fs::remove_file(&path).expect("a file");
-        ok(load_library(&mut library, cubin.as_ptr().cast()));
-        ok(sys::cuLibraryGetKernel(&mut kernel, library, c"saxpy".as_ptr()));
-        ok(sys::cuKernelGetFunction(&mut from_kernel, kernel));
-    }
+    let (module, mut library) = (made!(cuModuleLoad(name.as_ptr())), null_mut());
+    std::fs::remove_file(&path).expect("a file");
+    // An image of the length that its header gives.
+    calls! { load_library(&mut library, cubin.as_ptr().cast()) }
+    let kernel = made!(cuLibraryGetKernel(library, c"saxpy".as_ptr()));
     run(function(module, "saxpy"));
-    run(from_kernel);
+    run(made!(cuKernelGetFunction(kernel)));
 }
 
 #[test]
@@ -71,9 +67,7 @@ fn a_cubin_says_what_a_kernel_needs() {
     let _own = OwnContext::new();
     let saxpy = function(load(&saxpy()).expect("machine code for this device"), "saxpy");
     let check = |attribute: Attribute, want: i32| {
-        let mut got = -1;
-        // SAFETY: a place for the result, and a function.
-        unsafe { ok(sys::cuFuncGetAttribute(&mut got, attribute, saxpy)) };
+        let got: i32 = made!(cuFuncGetAttribute(attribute, saxpy));
         assert_eq!(got, want, "{attribute:?}");
     };
     check(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS, 10);
@@ -166,10 +160,7 @@ fn machine_code_in_a_fatbinary_runs() {
     let mut wrapper = b"\xb1\x43\x62\x46\x01\0\0\0".to_vec();
     wrapper.extend((image.as_ptr().expose_provenance() as u64).to_le_bytes());
     wrapper.extend([0; 8]);
-    let mut module = null_mut();
-    // SAFETY: a place for the result, and a head that leads to a fatbinary.
-    unsafe { ok(sys::cuModuleLoadFatBinary(&mut module, wrapper.as_ptr().cast())) };
-    run(function(module, "saxpy"));
+    run(function(made!(cuModuleLoadFatBinary(wrapper.as_ptr().cast())), "saxpy"));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    OwnContext, alloc, empty_copy, emulator, event, function, launch, launch_on, load_ptx, module, ok, stream,
+    OwnContext, alloc, empty_copy, emulator, event, function, launch, launch_on, load_ptx, made, module, ok, stream,
     synchronize, words,
 };
 use crate::emulated::{is_alone, run_alone};
@@ -64,8 +64,7 @@ fn make_mistakes() {
         ok(sys::cuMemcpyDtoH_v2(pointer, untouched, 64));
 
         copy_rows(pointer);
-        let mut pinned = null_mut();
-        ok(sys::cuMemAllocHost_v2(&mut pinned, 128));
+        let pinned = made!(cuMemAllocHost_v2(128));
         ok(sys::cuMemcpyDtoHAsync_v2(pinned, alloc(128), 128, null_mut()));
         ok(synchronize());
 
@@ -189,10 +188,9 @@ extern "C" fn nothing(_: *mut c_void) {}
 
 /// Fills pinned memory, starts a copy of it and does what `then` does, in each of some rounds.
 fn stage(rounds: u32, then: impl Fn(*mut c_void, u64, sys::CUstream)) {
-    let (mut buffer, device, stream) = (null_mut(), alloc(4096), stream(1));
+    let (buffer, device, stream): (*mut c_void, _, _) = (made!(cuMemAllocHost_v2(4096)), alloc(4096), stream(1));
     // SAFETY: memory of 1024 words each.
     unsafe {
-        ok(sys::cuMemAllocHost_v2(&mut buffer, 4096));
         for round in 0..rounds {
             std::slice::from_raw_parts_mut(buffer.cast::<u32>(), 1024).fill(round);
             ok(sys::cuMemcpyHtoDAsync_v2(device, buffer, 4096, stream));

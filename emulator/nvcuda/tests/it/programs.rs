@@ -10,7 +10,7 @@ use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKern
 
 use crate::common::{
     KERNELS, NONE, OwnContext, alloc, calls, driver, empty_copy, function, launch, launch_kernel, launch_on,
-    load_library, module, ok, synchronize, words,
+    load_library, made, module, ok, synchronize, words,
 };
 
 fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
@@ -127,8 +127,7 @@ fn parameters_can_be_asked_for() {
         assert_eq!((offset, size), (12, 4));
         let past = sys::cuFuncGetParamInfo(fill, 3, &mut offset, &mut size);
         assert_eq!(past, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
-        let mut name = std::ptr::null();
-        ok(sys::cuFuncGetName(&mut name, fill));
+        let name = made!(cuFuncGetName(fill));
         assert_eq!(std::ffi::CStr::from_ptr(name), c"fill");
     }
 }
@@ -222,8 +221,7 @@ fn arrays_and_textures() {
             Format: sys::CUarray_format::CU_AD_FORMAT_FLOAT,
             NumChannels: 1,
         };
-        let mut array = null_mut();
-        ok(sys::cuArrayCreate_v2(&mut array, &description));
+        let array = made!(cuArrayCreate_v2(&description));
         let mut copy = empty_copy();
         copy.srcHost = texels.as_ptr().cast();
         copy.srcPitch = 16;
@@ -237,8 +235,7 @@ fn arrays_and_textures() {
         resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_ARRAY;
         resource.res.array.hArray = array;
         let texture_description: sys::CUDA_TEXTURE_DESC = zeroed();
-        let mut texture = 0;
-        ok(sys::cuTexObjectCreate(&mut texture, &resource, &texture_description, std::ptr::null()));
+        let texture = made!(cuTexObjectCreate(&resource, &texture_description, std::ptr::null()));
 
         let address = alloc(48);
         let sample = function(module(), "sample");
@@ -259,10 +256,9 @@ fn pools_keep_books() {
         let mut props: sys::CUmemPoolProps = zeroed();
         props.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
         props.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
-        let mut pool = null_mut();
-        ok(sys::cuMemPoolCreate(&mut pool, &props));
-        let (mut address, mut used) = (0, 0u64);
-        ok(sys::cuMemAllocFromPoolAsync(&mut address, 1 << 20, pool, null_mut()));
+        let pool = made!(cuMemPoolCreate(&props));
+        let mut used = 0u64;
+        let address = made!(cuMemAllocFromPoolAsync(1 << 20, pool, null_mut()));
         ok(sys::cuMemPoolGetAttribute(pool, used_now, (&raw mut used).cast()));
         assert!(used >= 1 << 20);
         ok(sys::cuMemFreeAsync(address, null_mut()));

@@ -1,13 +1,14 @@
 //! Streams and events: asynchronous, in order.
 
 use std::ffi::c_void;
-use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use cudarc::driver::sys::{self, CUresult::*};
 
-use crate::common::{OwnContext, alloc, calls, event, function, launch_on, module, ok, stream, synchronize, words};
+use crate::common::{
+    OwnContext, alloc, calls, event, function, launch_on, made, module, ok, stream, synchronize, words,
+};
 
 /// Numbers that `slow` adds up.
 const N: u32 = 3_000_000;
@@ -184,10 +185,9 @@ fn pinned_memory_is_copied_in_the_streams_time() {
     let _own = OwnContext::new();
     let address = alloc(64);
     let stream = stream(1);
-    let mut pinned = null_mut();
-    // SAFETY: a valid place for the result; 64 bytes of pinned memory.
+    let pinned: *mut c_void = made!(cuMemHostAlloc(64, 0));
+    // SAFETY: 64 bytes of pinned memory.
     unsafe {
-        ok(sys::cuMemHostAlloc(&mut pinned, 64, 0));
         pinned.cast::<u32>().write(5);
         launch_slow(stream, address);
         ok(sys::cuMemcpyDtoHAsync_v2(pinned, address, 4, stream));
@@ -202,13 +202,11 @@ fn pinned_memory_is_copied_in_the_streams_time() {
 fn memory_is_freed_when_the_stream_gets_there() {
     let _own = OwnContext::new();
     let stream = stream(1);
-    let mut address = 0;
-    // SAFETY: valid places for results, addresses of this test.
-    unsafe {
-        ok(sys::cuMemAllocAsync(&mut address, 64, stream));
-        launch_slow(stream, address);
-        ok(sys::cuMemFreeAsync(address, stream));
-        assert_eq!(sys::cuMemFreeAsync(address, stream), CUDA_ERROR_INVALID_VALUE);
-        ok(sys::cuStreamSynchronize(stream));
+    let address = made!(cuMemAllocAsync(64, stream));
+    launch_slow(stream, address);
+    calls! {
+        sys::cuMemFreeAsync(address, stream),
+        sys::cuMemFreeAsync(address, stream) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuStreamSynchronize(stream),
     }
 }
