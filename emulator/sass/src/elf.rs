@@ -76,6 +76,12 @@ struct File<'a> {
     segments: HashMap<usize, Segment>,
 }
 
+/// Reads the whole entries of a table.
+fn entries<T: object::pod::Pod>(bytes: &[u8], read: impl Fn(&T) -> Entry) -> Option<Vec<Entry>> {
+    let (entries, _) = object::pod::slice_from_bytes(bytes, bytes.len() / size_of::<T>()).ok()?;
+    Some(entries.iter().map(read).collect())
+}
+
 /// A relocation in the file.
 struct Entry {
     kind: u32,
@@ -302,31 +308,21 @@ impl<'a> File<'a> {
     /// Reads the relocations of a section: compilers for GPUs before sm_90 leave the addends in place.
     fn entries(&self, at: usize) -> Result<Vec<Entry>, ReadError> {
         let bytes = self.bytes(at)?;
-        let cut = |()| damaged("it is cut off", self.names[at]);
-        Ok(match self.section(at)?.sh_type.get(ENDIAN) {
-            SHT_REL => {
-                let n = bytes.len() / size_of::<Rel64<LittleEndian>>();
-                let (entries, _) = object::pod::slice_from_bytes(bytes, n).map_err(cut)?;
-                let entries = entries.iter().map(|entry: &Rel64<LittleEndian>| Entry {
-                    kind: entry.r_type(ENDIAN),
-                    offset: entry.r_offset.get(ENDIAN),
-                    symbol: entry.r_sym(ENDIAN),
-                    addend: None,
-                });
-                entries.collect()
-            }
-            _ => {
-                let n = bytes.len() / size_of::<Rela64<LittleEndian>>();
-                let (entries, _) = object::pod::slice_from_bytes(bytes, n).map_err(cut)?;
-                let entries = entries.iter().map(|entry: &Rela64<LittleEndian>| Entry {
-                    kind: entry.r_type(ENDIAN, false),
-                    offset: entry.r_offset.get(ENDIAN),
-                    symbol: entry.r_sym(ENDIAN, false),
-                    addend: Some(entry.r_addend.get(ENDIAN)),
-                });
-                entries.collect()
-            }
-        })
+        let found = match self.section(at)?.sh_type.get(ENDIAN) {
+            SHT_REL => entries(bytes, |entry: &Rel64<LittleEndian>| Entry {
+                kind: entry.r_type(ENDIAN),
+                offset: entry.r_offset.get(ENDIAN),
+                symbol: entry.r_sym(ENDIAN),
+                addend: None,
+            }),
+            _ => entries(bytes, |entry: &Rela64<LittleEndian>| Entry {
+                kind: entry.r_type(ENDIAN, false),
+                offset: entry.r_offset.get(ENDIAN),
+                symbol: entry.r_sym(ENDIAN, false),
+                addend: Some(entry.r_addend.get(ENDIAN)),
+            }),
+        };
+        found.ok_or_else(|| damaged("it is cut off", self.names[at]))
     }
 
     fn symbol(&self, entry: &Entry, at: usize) -> Result<&'a Sym64<LittleEndian>, ReadError> {
