@@ -306,7 +306,7 @@ fn nearest(instruction: &Instruction) -> Option<String> {
     if instruction.modifiers.len() > 12 || instruction.opcode.len() > 40 {
         return None;
     }
-    let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
+    let modifiers = words(instruction);
     let written = instruction.mnemonic();
     let mut tries: Vec<String> = Vec::new();
     let mut consider = |opcode: &str, modifiers: &[&str]| {
