@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use cudarc::driver::sys::CUresult::*;
 use emulator_client::CheckLevel;
 
-use crate::common::{OwnContext, alloc, emulator, function, launch, module, ok, report, synchronize};
+use crate::common::{OwnContext, alloc, emulator, function, launch, made, module, ok, report, synchronize};
 
 #[test]
 fn emulated_the_library_tells_its_name() {
@@ -125,10 +125,7 @@ fn emulated_the_environment_chooses_checks_and_memory() {
     }
     emulator();
     let _own = OwnContext::new();
-    let mut total = 0;
-    // SAFETY: a valid place for the result.
-    ok(unsafe { cudarc::driver::sys::cuDeviceTotalMem_v2(&mut total, 0) });
-    assert_eq!(total, 64 << 20);
+    assert_eq!(made!(cuDeviceTotalMem_v2(0)), 64 << 20);
     let address = alloc(128);
     ok(launch(function(module(), "increment"), 1, 32, &[address]));
     assert_eq!(synchronize(), CUDA_SUCCESS);

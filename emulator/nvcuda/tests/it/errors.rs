@@ -398,19 +398,14 @@ fn events_that_cannot_tell_the_time() {
 #[test]
 fn names_and_sentences_of_codes() {
     silence();
-    let mut text = null();
-    // SAFETY: a valid place for the result, which is a string that lives forever.
-    let name = unsafe {
-        ok(sys::cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &mut text));
-        std::ffi::CStr::from_ptr(text)
-    };
-    assert_eq!(name, c"CUDA_ERROR_ILLEGAL_ADDRESS");
-    // SAFETY: a valid place for the result, which is a string that lives forever.
-    let sentence = unsafe {
-        ok(sys::cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &mut text));
-        std::ffi::CStr::from_ptr(text)
-    };
-    assert_eq!(sentence, c"out of memory");
+    let (mut name, mut sentence) = (null(), null());
+    calls! {
+        sys::cuGetErrorName(CUDA_ERROR_ILLEGAL_ADDRESS, &mut name),
+        sys::cuGetErrorString(CUDA_ERROR_OUT_OF_MEMORY, &mut sentence),
+    }
+    // SAFETY: strings that live forever.
+    let texts = [name, sentence].map(|text| unsafe { std::ffi::CStr::from_ptr(text) });
+    assert_eq!(texts, [c"CUDA_ERROR_ILLEGAL_ADDRESS", c"out of memory"]);
 }
 
 #[test]

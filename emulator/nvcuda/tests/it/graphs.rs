@@ -336,30 +336,31 @@ fn instantiated_graphs_change_with_their_nodes_and_as_a_whole() {
     let mut address = b;
     let mut pointers = [(&raw mut address).cast::<c_void>()];
     let other = increments(&mut pointers);
-    // SAFETY: nodes of this graph, valid places for results.
-    unsafe {
-        ok(sys::cuGraphExecKernelNodeSetParams_v2(exec, second, &other));
-        ok(sys::cuGraphExecMemsetNodeSetParams(exec, first, &fills(a, 7), null_mut()));
-        let wrong_kind = sys::cuGraphExecKernelNodeSetParams_v2(exec, first, &other);
-        assert_eq!(wrong_kind, CUDA_ERROR_INVALID_VALUE);
-        run(exec);
-        assert_eq!((words(a, 1)[0], words(b, 1)[0]), (7, 1));
-        // The graph has its own parameters still; in a node they are copies.
-        let mut params: sys::CUDA_KERNEL_NODE_PARAMS_v2 = zeroed();
-        ok(sys::cuGraphKernelNodeGetParams_v2(second, &mut params));
-        assert_eq!((*params.kernelParams).cast::<u64>().read(), a);
-        let mut info: sys::CUgraphExecUpdateResultInfo = zeroed();
-        ok(sys::cuGraphExecUpdate_v2(exec, made.0, &mut info));
-        run(exec);
-        assert_eq!((words(a, 1)[0], words(b, 1)[0]), (2, 1));
-        let clone = made!(cuGraphClone(made.0));
-        let copy = made!(cuGraphNodeFindInClone(second, clone));
-        assert_ne!(copy, second);
-        ok(sys::cuGraphDestroyNode(copy));
-        let refused = sys::cuGraphExecUpdate_v2(exec, clone, &mut info);
-        assert_eq!(refused, CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
-        assert_eq!(info.result, sys::CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
+    calls! {
+        sys::cuGraphExecKernelNodeSetParams_v2(exec, second, &other),
+        sys::cuGraphExecMemsetNodeSetParams(exec, first, &fills(a, 7), null_mut()),
+        sys::cuGraphExecKernelNodeSetParams_v2(exec, first, &other) => CUDA_ERROR_INVALID_VALUE,
     }
+    run(exec);
+    assert_eq!((words(a, 1)[0], words(b, 1)[0]), (7, 1));
+    // SAFETY: structures of numbers and pointers.
+    let (mut params, mut info): (sys::CUDA_KERNEL_NODE_PARAMS_v2, sys::CUgraphExecUpdateResultInfo) =
+        unsafe { (zeroed(), zeroed()) };
+    calls! { sys::cuGraphKernelNodeGetParams_v2(second, &mut params) }
+    // The graph has its own parameters still; in a node they are copies.
+    // SAFETY: the kernel has one argument, of 8 bytes.
+    assert_eq!(unsafe { (*params.kernelParams).cast::<u64>().read() }, a);
+    calls! { sys::cuGraphExecUpdate_v2(exec, made.0, &mut info) }
+    run(exec);
+    assert_eq!((words(a, 1)[0], words(b, 1)[0]), (2, 1));
+    let clone = made!(cuGraphClone(made.0));
+    let copy = made!(cuGraphNodeFindInClone(second, clone));
+    assert_ne!(copy, second);
+    calls! {
+        sys::cuGraphDestroyNode(copy),
+        sys::cuGraphExecUpdate_v2(exec, clone, &mut info) => CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE,
+    }
+    assert_eq!(info.result, sys::CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
 }
 
 static CALLED: AtomicU32 = AtomicU32::new(0);
@@ -397,16 +398,15 @@ extern "C" fn gone(data: *mut c_void) {
 fn an_object_lives_as_long_as_what_its_graph_becomes() {
     let _own = OwnContext::new();
     let made = Made::new();
-    // SAFETY: a function that takes any argument, and valid places for results.
-    unsafe {
-        let object = made!(cuUserObjectCreate(5 as *mut c_void, Some(gone), 1, 1));
-        ok(sys::cuGraphRetainUserObject(made.0, object, 1, 1));
-        assert_eq!(sys::cuUserObjectRelease(object, 1), CUDA_ERROR_INVALID_VALUE);
-        let exec = instantiate(made.0);
-        ok(sys::cuGraphDestroy(made.0));
-        assert_eq!(GONE.load(Ordering::SeqCst), 0);
-        ok(sys::cuGraphExecDestroy(exec));
+    let object = made!(cuUserObjectCreate(5 as *mut c_void, Some(gone), 1, 1));
+    calls! {
+        sys::cuGraphRetainUserObject(made.0, object, 1, 1),
+        sys::cuUserObjectRelease(object, 1) => CUDA_ERROR_INVALID_VALUE,
     }
+    let exec = instantiate(made.0);
+    calls! { sys::cuGraphDestroy(made.0) }
+    assert_eq!(GONE.load(Ordering::SeqCst), 0);
+    calls! { sys::cuGraphExecDestroy(exec) }
     assert_eq!(GONE.load(Ordering::SeqCst), 5);
 }
 

@@ -121,15 +121,13 @@ fn parameters_can_be_asked_for() {
     let _own = OwnContext::new();
     let fill = function(module(), "fill");
     let (mut offset, mut size) = (0, 0);
-    // SAFETY: valid places for results.
-    unsafe {
-        ok(sys::cuFuncGetParamInfo(fill, 2, &mut offset, &mut size));
-        assert_eq!((offset, size), (12, 4));
-        let past = sys::cuFuncGetParamInfo(fill, 3, &mut offset, &mut size);
-        assert_eq!(past, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
-        let name = made!(cuFuncGetName(fill));
-        assert_eq!(std::ffi::CStr::from_ptr(name), c"fill");
+    calls! {
+        sys::cuFuncGetParamInfo(fill, 2, &mut offset, &mut size),
+        sys::cuFuncGetParamInfo(fill, 3, &mut 0, &mut 0) => CUDA_ERROR_INVALID_VALUE,
     }
+    assert_eq!((offset, size), (12, 4));
+    // SAFETY: a string that lives as long as its module.
+    assert_eq!(unsafe { std::ffi::CStr::from_ptr(made!(cuFuncGetName(fill))) }, c"fill");
 }
 
 #[test]
@@ -169,17 +167,20 @@ fn extended_and_cooperative_launches() {
         attrs: null_mut(),
         numAttrs: 0,
     };
-    // SAFETY: the kernel has no parameters.
-    unsafe {
-        ok(sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()));
-        ok(sys::cuLaunchCooperativeKernel(nothing, 4, 1, 1, 64, 1, 1, 0, null_mut(), null_mut()));
-        let too_many = sys::cuLaunchCooperativeKernel(nothing, 1 << 20, 1, 1, 64, 1, 1, 0, null_mut(), null_mut());
-        assert_eq!(too_many, sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
-        config.blockDimX = 2048;
-        let too_large = sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut());
-        assert_eq!(too_large, sys::CUresult::CUDA_ERROR_INVALID_VALUE);
+    let cooperative = |grid| unsafe {
+        // SAFETY: the kernel has no parameters.
+        sys::cuLaunchCooperativeKernel(nothing, grid, 1, 1, 64, 1, 1, 0, null_mut(), null_mut())
+    };
+    calls! {
+        sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()),
+        cooperative(4),
+        cooperative(1 << 20) => CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
     }
-    ok(synchronize());
+    config.blockDimX = 2048;
+    calls! {
+        sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE,
+        synchronize(),
+    }
 }
 
 #[test]
