@@ -98,11 +98,7 @@ fn instructions_of_sm_90_print_as_nvdisasm_prints_them() {
 }
 
 #[test]
-fn instructions_of_sm_80_print_as_nvdisasm_prints_them() {
+fn instructions_of_older_gpus_print_as_nvdisasm_prints_them() {
     check(Architecture::Sm80, [150, 250], "TEX TLD");
-}
-
-#[test]
-fn instructions_of_sm_75_print_as_nvdisasm_prints_them() {
     check(Architecture::Sm75, [150, 250], "TEX TLD");
 }
