@@ -1,35 +1,28 @@
 //! Launches without a prediction say why.
 
-use std::fs;
-use std::path::Path;
+mod recorded;
 
-use simt::gpu::{Argument, Gpu};
-use simt::launch::{LaunchOptions, LaunchRequest};
-use simt::module::Module;
-use timing::{Chip, NoPrediction, predict};
+use recorded::{Given, Launch};
+use timing::accuracy::Set;
 
 /// Returns the reason for the missing prediction of a 128 x 128 x 128 product by a kernel of `kernels/cubin`.
 fn why(cubin: &str, name: &str, threads: u32, dynamic_shared: u32, has_alpha: bool) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernels/cubin/{cubin}.cubin"));
-    let mut code = sass::Module::read(&fs::read(path).expect("it is committed")).expect("its code is known");
-    code.kernels.retain(|kernel| kernel.name == name);
-    let gpu = Gpu::with_memory(1 << 26);
-    let module = Module::load_machine_code(&gpu.memory, &code, None).expect("its code runs");
-    let kernel = module.kernel(name).expect("it is in the module");
-    let mut arguments: Vec<Argument> = [128; 3].map(Argument::from).into();
-    arguments.extend(has_alpha.then_some(1.0_f32.into()));
-    arguments.extend([0; 3].map(|_| Argument::from(gpu.upload(&vec![0_f32; 128 * 128]))));
-    let config = LaunchRequest {
+    let mut arguments = vec![Given::Int(128); 3];
+    arguments.extend(has_alpha.then_some(Given::Float(1.0)));
+    arguments.extend(vec![Given::Buffer(128 * 128 * 4); 3]);
+    let launch = Launch {
+        set: Set::Ladder,
+        name: name.to_owned(),
+        shape: [128; 3],
+        measured_us: 0.0,
+        entry: name.to_owned(),
+        cubin: recorded::cubin(&format!("kernels/ptx/{cubin}.ptx")),
         grid: [1; 3],
         block: [threads, 1, 1],
         dynamic_shared,
-        params: kernel.param_block(&arguments).expect("its parameters"),
-        options: LaunchOptions::default(),
+        arguments,
     };
-    match predict(Chip::h200(), &gpu, &code.kernels[0], kernel, &config) {
-        Err(why @ NoPrediction::Instruction { .. }) => why.to_string(),
-        other => panic!("{name}: {other:?}"),
-    }
+    launch.predicted().expect_err(name)
 }
 
 #[test]

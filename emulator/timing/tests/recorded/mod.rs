@@ -22,16 +22,16 @@ pub(crate) struct Launch {
     pub(crate) shape: [u32; 3],
     /// Median with warm caches.
     pub(crate) measured_us: f64,
-    entry: String,
-    cubin: PathBuf,
-    grid: [u32; 3],
-    block: [u32; 3],
-    dynamic_shared: u32,
-    arguments: Vec<Given>,
+    pub(crate) entry: String,
+    pub(crate) cubin: PathBuf,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) dynamic_shared: u32,
+    pub(crate) arguments: Vec<Given>,
 }
 
 #[derive(Debug, Clone)]
-enum Given {
+pub(crate) enum Given {
     Int(i32),
     Float(f32),
     /// A buffer of this many bytes.
@@ -86,7 +86,7 @@ pub(crate) fn replayed(set: Set) -> Vec<Launch> {
 }
 
 /// Returns machine code for a PTX file: beside the PTX of `kernels`, or in `tests/data`.
-fn cubin(ptx: &str) -> PathBuf {
+pub(crate) fn cubin(ptx: &str) -> PathBuf {
     match ptx.strip_prefix("kernels/ptx/") {
         _ if ptx.ends_with(".z") => root().join("emulator/timing/tests/data").join(ptx),
         Some(name) => root().join("kernels/cubin").join(Path::new(name).with_extension("cubin")),
