@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use crate::contexts::Context;
-use crate::cuda_constants::node as kinds;
 use crate::handle::{ObjectKind, Table};
 use crate::queue::JobThread;
 use crate::result::*;
@@ -51,6 +50,25 @@ pub(crate) trait Work: Any + Send + Sync {
     }
 }
 
+/// Implements [`Work`] for nodes that have a kind, and no work of their own when the graph runs.
+macro_rules! only_kinds {
+    ($($work:ty: $kind:ident),* $(,)?) => {$(
+        impl $crate::graphs::Work for $work {
+            fn kind(&self) -> u32 {
+                $crate::cuda_constants::node::$kind
+            }
+        }
+    )*};
+}
+pub(crate) use only_kinds;
+
+only_kinds! {
+    Empty: EMPTY,
+    Child: GRAPH,
+    // In a step, as the graph of a node: its pieces run in its place.
+    Plan: GRAPH,
+}
+
 pub(crate) fn work_as<T: Work>(work: &Arc<dyn Work>) -> Option<&T> {
     (&**work as &dyn Any).downcast_ref()
 }
@@ -58,20 +76,8 @@ pub(crate) fn work_as<T: Work>(work: &Arc<dyn Work>) -> Option<&T> {
 /// Work of nodes that only order others.
 pub(crate) struct Empty;
 
-impl Work for Empty {
-    fn kind(&self) -> u32 {
-        kinds::EMPTY
-    }
-}
-
 /// A graph in a node of another one, which owns it. An instantiated graph has a [`Plan`] in its place.
 pub(crate) struct Child(pub(crate) Arc<Graph>);
-
-impl Work for Child {
-    fn kind(&self) -> u32 {
-        kinds::GRAPH
-    }
-}
 
 #[derive(Clone)]
 pub(crate) struct Node {
@@ -293,11 +299,4 @@ pub(crate) struct Difference {
 impl Difference {
     const EDGES: u32 = 2;
     const KIND: u32 = 3;
-}
-
-/// In a step, as the graph of a node: its pieces run in its place.
-impl Work for Plan {
-    fn kind(&self) -> u32 {
-        kinds::GRAPH
-    }
 }

@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use crate::capture::{self, CaptureState, Position};
 use crate::contexts::{CONTEXTS, Context, current};
+use crate::graphs::{Work, only_kinds};
 use crate::handle::{ObjectKind, Table};
 use crate::queue::{Job, JobThread};
 use crate::result::*;
 use crate::staging;
 use crate::sync::{lock, next_id};
 use crate::types::Handle;
-use crate::{cuda_constants::node, ffi, graphs::Work};
+use crate::{cuda_constants::node, ffi};
 
 pub(crate) static STREAMS: Table<Stream> = Table::new(ObjectKind::Stream);
 pub(crate) static EVENTS: Table<Event> = Table::new(ObjectKind::Event);
@@ -323,8 +324,4 @@ impl Work for Mark {
 /// Node of a graph before which a launch of the graph waits for an event.
 pub(crate) struct WaitEvent(pub(crate) Arc<Event>);
 
-impl Work for WaitEvent {
-    fn kind(&self) -> u32 {
-        node::WAIT_EVENT
-    }
-}
+only_kinds! { WaitEvent: WAIT_EVENT }

@@ -6,8 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-use crate::cuda_constants::node as kinds;
-use crate::graphs::{Work, work_as};
+use crate::graphs::{Work, only_kinds, work_as};
 use crate::result::*;
 use crate::sync::lock;
 use crate::types::{AllocNodeParams, MemLocation, PoolProps};
@@ -45,17 +44,7 @@ unsafe impl Send for AllocNode {}
 // SAFETY: the pointers in the parameters are the caller's own, and not followed.
 unsafe impl Sync for AllocNode {}
 
-impl Work for AllocNode {
-    fn kind(&self) -> u32 {
-        kinds::MEM_ALLOC
-    }
-}
-
-impl Work for FreeNode {
-    fn kind(&self) -> u32 {
-        kinds::MEM_FREE
-    }
-}
+only_kinds! { AllocNode: MEM_ALLOC, FreeNode: MEM_FREE }
 
 /// Allocates memory for a node, and writes its address to the parameters.
 pub(crate) fn alloc(mut params: AllocNodeParams) -> Outcome<Arc<dyn Work>> {
