@@ -105,10 +105,7 @@ fn calls_at_the_end_of_threads_and_of_the_process() {
         }
         std::process::exit(0);
     }
-    let program = std::env::current_exe().expect("it runs");
-    let name = "calls_at_the_end_of_threads_and_of_the_process";
-    let child =
-        Command::new(program).args(["--exact", name, "--nocapture"]).env(PART, "child").output().expect("it starts");
+    let child = run_alone("calls_at_the_end_of_threads_and_of_the_process").output().expect("it starts");
     let stderr = String::from_utf8_lossy(&child.stderr);
     assert_eq!(
         stderr,
@@ -180,24 +177,19 @@ fn pinned_and_managed_memory_and_arrays_count() {
     }
 }
 
-/// Returns the result of a test of this program that runs in a process of its own.
-fn succeeds_alone(name: &str) -> bool {
-    let program = std::env::current_exe().expect("it runs");
-    let arguments = ["--exact", name, "--nocapture"];
-    Command::new(program)
-        .args(arguments)
-        .env(PART, name)
-        .env("TILE_MEMORY", "100000")
-        .status()
-        .expect("it starts")
-        .success()
+/// Returns the command that runs a test of this program in a process of its own.
+fn run_alone(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("it runs"));
+    command.args(["--exact", name, "--nocapture"]).env(PART, name);
+    command
 }
 
 #[test]
 fn a_machine_without_memory_is_no_end() {
     let name = "a_machine_without_memory_is_no_end";
     if std::env::var(PART).as_deref() != Ok(name) {
-        return assert!(succeeds_alone(name));
+        let status = run_alone(name).env("TILE_MEMORY", "100000").status().expect("it starts");
+        return assert!(status.success());
     }
     let (_, function) = begin();
     let limit = libc::rlimit { rlim_cur: 2 << 30, rlim_max: 2 << 30 };
