@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Once;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -175,12 +175,7 @@ impl Programs {
 
     /// Returns the ceilings of the device, measured by a step.
     pub fn roofline(&self, step: &Step) -> Result<Roofline> {
-        let words = ["roofline".to_owned()];
-        let child = self.start(&[], step, &words, |command| {
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        })?;
-        let _waiting = Waiting::for_child(&child);
-        let output = child.wait_with_output()?;
+        let output = self.piped(step, &["roofline".to_owned()], Stdio::piped())?;
         let ended =
             CommandOutput { code: output.status.code(), stderr: String::from_utf8_lossy(&output.stderr).into_owned() };
         if output.status.success() {
@@ -192,16 +187,21 @@ impl Programs {
 
     /// Runs a step whose page goes to the terminal on standard error, and gives what it prints.
     pub fn output_of(&self, step: &Step, args: &[String]) -> Result<String> {
-        let child = self.start(&[], step, args, |command| {
-            command.stdout(Stdio::piped());
-        })?;
-        let _waiting = Waiting::for_child(&child);
-        let output = child.wait_with_output()?;
+        let output = self.piped(step, args, Stdio::inherit())?;
         if output.status.success() {
             String::from_utf8(output.stdout).context("the answer of the step is not text")
         } else {
             bail!("{} failed; see its output above", step.id)
         }
+    }
+
+    /// Runs a step to its end, and returns what it prints.
+    fn piped(&self, step: &Step, args: &[String], errors: Stdio) -> Result<Output> {
+        let child = self.start(&[], step, args, |command| {
+            command.stdout(Stdio::piped()).stderr(errors);
+        })?;
+        let _waiting = Waiting::for_child(&child);
+        Ok(child.wait_with_output()?)
     }
 
     fn start(&self, tool: &[String], step: &Step, args: &[String], set: impl FnOnce(&mut Command)) -> Result<Child> {
@@ -348,10 +348,7 @@ fn stays_as_built() {
 
 /// Returns whether none of the programs lies beside this one, which Cargo built into the same folder.
 fn is_first_build(names: &[&str]) -> bool {
-    let Some(folder) = paths::program_folder() else {
-        return true;
-    };
-    !names.iter().any(|name| folder.join(name).is_file())
+    paths::program_folder().is_none_or(|folder| !names.iter().any(|name| folder.join(name).is_file()))
 }
 
 /// Reads standard error to its end; the last line is shown while it lasts.
