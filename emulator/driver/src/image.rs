@@ -337,9 +337,7 @@ struct Buffer {
 impl Buffer {
     fn finish(&self, text: &str) -> Outcome {
         let mut n = 0;
-        if let Some(buffer) = self.text.filter(|b| !b.is_null())
-            && self.size > 0
-        {
+        if let Some(buffer) = self.place() {
             // SAFETY: the size that the options name with the buffer.
             unsafe { buffer.put_text(text, self.size) }?;
             n = text.len().min(self.size - 1);
@@ -351,8 +349,9 @@ impl Buffer {
         }
     }
 
-    fn is_there(&self) -> bool {
-        self.text.is_some_and(|b| !b.is_null()) && self.size > 0
+    /// Returns the place for a text, if there is room.
+    fn place(&self) -> Option<Out<c_char>> {
+        self.text.filter(|buffer| !buffer.is_null() && self.size > 0)
     }
 }
 
@@ -395,7 +394,7 @@ impl Log {
     /// Reports the reason for which an image is refused, to the log that the program passed, or to standard error
     /// without one, and fails with its code.
     pub(crate) fn refuse<T>(&self, (code, message): Refused) -> Outcome<T> {
-        if !self.error.is_there() && settings::current().diagnosis {
+        if self.error.place().is_none() && settings::current().diagnosis {
             diagnose::print_once(&message);
         }
         self.finish(&message)?;

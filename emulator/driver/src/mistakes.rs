@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use diagnostics::Output;
 use simt::memory::AllocationInfo;
 
+use crate::result::*;
 use crate::{contexts::MEMORY, sync::lock};
 use crate::{diagnose, settings, unwritten};
 
@@ -16,8 +17,8 @@ pub(crate) fn explain(sentence: &str) {
     }
 }
 
-/// Explains a `cuMemFree` of an address that it cannot free.
-pub(crate) fn free(address: u64) {
+/// Explains a `cuMemFree` of an address that it cannot free, and returns its code.
+pub(crate) fn free(address: u64) -> CUresult {
     explain(&match MEMORY.lookup(address) {
         Some(a) if a.base == address && a.freed => {
             format!("cuMemFree({address:#x}): already freed ({})", describe(&a))
@@ -37,6 +38,7 @@ pub(crate) fn free(address: u64) {
         ),
         _ => format!("cuMemFree({address:#x}): no allocation starts at this address"),
     });
+    ERROR_INVALID_VALUE
 }
 
 /// Returns the size and the origin of an allocation: `400 bytes from cuMemAlloc`.
@@ -79,8 +81,8 @@ pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, di
     unwritten::copied_back(ranges);
 }
 
-/// Explains a `cuModuleGetFunction` with a name that no kernel has.
-pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>) {
+/// Explains a `cuModuleGetFunction` with a name that no kernel has, and returns its code.
+pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>) -> CUresult {
     let kernels: Vec<&str> = kernels.collect();
     // `_Z3addPfi` is the C++ name of `add`: its length precedes it.
     let mangled = format!("_Z{}{name}", name.len());
@@ -89,7 +91,7 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
             "no kernel `{name}` in this module: C++ calls it `{found}`; declare it `extern \"C\"`, or ask \
              for that name"
         ));
-        return;
+        return ERROR_NOT_FOUND;
     }
     const SHOWN: usize = 8;
     let mut list: Vec<String> = kernels.iter().take(SHOWN).map(|kernel| format!("`{kernel}`")).collect();
@@ -101,6 +103,7 @@ pub(crate) fn kernel_name<'a>(name: &str, kernels: impl Iterator<Item = &'a str>
     } else {
         format!("no kernel `{name}` in this module; it has {}", list.join(", "))
     });
+    ERROR_NOT_FOUND
 }
 
 /// Reports `__constant__` memory that a launched kernel reads, without an initial value and never set. The caller

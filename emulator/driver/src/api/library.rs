@@ -129,11 +129,8 @@ export! {
         let name = name.get()?;
         let library = LIBRARIES.find(handle)?;
         let kernels = lock(&library.kernels);
-        let found = kernels.iter().find(|k| k.0 == name).ok_or_else(|| {
-            mistakes::kernel_name(&name, kernels.iter().map(|k| k.0.as_str()));
-            ERROR_NOT_FOUND
-        })?;
-        out.put(found.1)
+        let found = kernels.iter().find(|k| k.0 == name);
+        out.put(found.ok_or_else(|| mistakes::kernel_name(&name, kernels.iter().map(|k| k.0.as_str())))?.1)
     }
 
     fn cuLibraryGetKernelCount 12040(count: Out<c_uint>, handle: Handle) =

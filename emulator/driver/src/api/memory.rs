@@ -45,17 +45,13 @@ export! {
             return Ok(());
         }
         // The address alone determines its context.
-        let unknown = |code| {
-            mistakes::free(address);
-            code
-        };
-        let own = allocations::find(address).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
+        let own = allocations::find(address).ok_or_else(|| mistakes::free(address))?;
         context_of(own.owner.context)?.check()?;
         if graph_memory::free_now(address)? {
             return context_of(own.owner.context)?.queue.drain();
         }
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_) | AllocationKind::Managed);
-        let gone = allocations::forget(address, free).ok_or(ERROR_INVALID_VALUE).map_err(unknown)?;
+        let gone = allocations::forget(address, free).ok_or_else(|| mistakes::free(address))?;
         release_after_work(gone)
     }
 
@@ -85,10 +81,7 @@ export! {
             return Ok(());
         }
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_));
-        let gone = allocations::forget(address, free).ok_or_else(|| {
-            mistakes::free(address);
-            ERROR_INVALID_VALUE
-        })?;
+        let gone = allocations::forget(address, free).ok_or_else(|| mistakes::free(address))?;
         stream.permit()?;
         // Earlier work of the stream may still use the memory. It is freed also if the context is lost by then.
         stream.submit(JobThread::Caller, |_| {}, Box::new(move || {

@@ -250,11 +250,8 @@ export! {
         let name = name.get()?;
         refuse_if(name.is_empty(), ERROR_INVALID_VALUE)?;
         let loaded = MODULES.find(handle)?;
-        let found = function_named(&loaded, &name).ok_or_else(|| {
-            mistakes::kernel_name(&name, loaded.module.kernels().iter().map(|k| k.kernel().name.as_str()));
-            ERROR_NOT_FOUND
-        })?;
-        out.put(found)
+        let names = loaded.module.kernels().iter().map(|k| k.kernel().name.as_str());
+        out.put(function_named(&loaded, &name).ok_or_else(|| mistakes::kernel_name(&name, names))?)
     }
 
     fn cuModuleGetFunctionCount 12040(count: Out<c_uint>, handle: Handle) =
