@@ -267,9 +267,8 @@ fn shared_memory_beyond_48_kib_must_be_asked_for() {
 fn load(text: &[u8]) -> CUresult {
     let mut image = text.to_vec();
     image.push(0);
-    let mut module = null_mut();
     // SAFETY: a string that ends with NUL.
-    unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) }
+    unsafe { sys::cuModuleLoadData(&mut null_mut(), image.as_ptr().cast()) }
 }
 
 /// Returns a kernel with a shared array of `bytes` bytes.
@@ -330,10 +329,9 @@ fn the_error_log_says_what_is_wrong() {
     let text = c".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() {\n  frobnicate.u32 1;\n}";
     let mut log = ErrorLog::new();
     let (options, values) = (log.options.as_mut_ptr(), log.values.as_mut_ptr());
-    let mut module = null_mut();
-    // SAFETY: two options with two values; the buffer has the length given.
-    let code = unsafe { sys::cuModuleLoadDataEx(&mut module, text.as_ptr().cast(), 2, options, values) };
-    assert_eq!(code, CUDA_ERROR_INVALID_PTX);
+    calls! {
+        sys::cuModuleLoadDataEx(&mut null_mut(), text.as_ptr().cast(), 2, options, values) => CUDA_ERROR_INVALID_PTX,
+    }
     let message = log.text();
     assert!(message.contains("frobnicate") && message.contains("line 5"), "{message}");
     // The size of the buffer becomes the number of bytes written.

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use cudarc::driver::sys;
 
-use crate::common::emulator;
+use crate::common::{calls, emulator};
 
 fn is_exported(name: &str) -> bool {
     // SAFETY: looks an address up in a library that is loaded already, calls nothing.
@@ -109,8 +109,5 @@ fn emulated_the_library_answers_to_the_names_that_programs_open() {
 #[test]
 fn emulated_calls_that_are_not_there_say_so() {
     emulator();
-    let mut handle = 0;
-    // SAFETY: the arguments are not looked at.
-    let code = unsafe { sys::cuMemCreate(&mut handle, 0, std::ptr::null(), 0) };
-    assert_eq!(code, sys::CUresult::CUDA_ERROR_NOT_SUPPORTED);
+    calls! { sys::cuMemCreate(&mut 0, 0, std::ptr::null(), 0) => CUDA_ERROR_NOT_SUPPORTED }
 }

@@ -93,9 +93,7 @@ fn work_behind_a_fault_is_not_done() {
     // Refused or not executed, depending on the progress of the other launch.
     let _ = launch(fill, 1, 16, &[address, 16, 9]);
     let mut host = [0u32; 16];
-    // SAFETY: an address of this context; the host memory has that size.
-    let code = unsafe { sys::cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, 64) };
-    assert_eq!(code, CUDA_ERROR_ILLEGAL_ADDRESS);
+    calls! { sys::cuMemcpyDtoH_v2(host.as_mut_ptr().cast(), address, 64) => CUDA_ERROR_ILLEGAL_ADDRESS }
 }
 
 #[test]

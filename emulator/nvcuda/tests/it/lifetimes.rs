@@ -71,9 +71,7 @@ fn emulated_memory_of_a_context_goes_with_it() {
     // Other tests allocate meanwhile, but nothing this big.
     assert!(free() + big / 2 > before);
     let mut host = 0u32;
-    // SAFETY: the host memory has that size; the address is a number.
-    let code = unsafe { sys::cuMemcpyDtoH_v2((&raw mut host).cast(), address, 4) };
-    assert_eq!(code, CUDA_ERROR_INVALID_VALUE);
+    calls! { sys::cuMemcpyDtoH_v2((&raw mut host).cast(), address, 4) => CUDA_ERROR_INVALID_VALUE }
 }
 
 #[test]

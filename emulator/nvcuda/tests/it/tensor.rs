@@ -5,7 +5,7 @@ use std::ptr::{null, null_mut};
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 use cudarc::driver::{CudaContext, DevicePtr, DevicePtrMut, DeviceRepr, LaunchConfig, PushKernelArg};
 
-use crate::common::{OwnContext, driver, silence};
+use crate::common::{OwnContext, calls, driver, silence};
 
 /// Arguments of `cuTensorMapEncodeTiled`; enums by their numbers.
 #[derive(Clone, Copy)]
@@ -174,13 +174,11 @@ fn an_address_is_replaced() {
     let mut moved = MATRIX;
     moved.address += 4096;
     assert_eq!(call(&moved, &mut other), CUDA_SUCCESS);
-    // SAFETY: a map that was encoded; addresses are numbers.
-    unsafe {
-        let replace = |map: &mut sys::CUtensorMap, to: u64| sys::cuTensorMapReplaceAddress(map, to as *mut _);
-        assert_eq!(replace(&mut map, moved.address + 8), CUDA_ERROR_INVALID_VALUE);
-        assert_eq!(replace(&mut map, moved.address), CUDA_SUCCESS);
-        assert_eq!(map.opaque, other.opaque);
+    calls! {
+        sys::cuTensorMapReplaceAddress(&mut map, (moved.address + 8) as *mut _) => CUDA_ERROR_INVALID_VALUE,
+        sys::cuTensorMapReplaceAddress(&mut map, moved.address as *mut _),
     }
+    assert_eq!(map.opaque, other.opaque);
 }
 
 #[test]
