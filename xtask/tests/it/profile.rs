@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
-use crate::files::{copy_xtask, empty_folder};
+use crate::files::{copy_xtask, empty_folder, streams};
 
 /// Returns a folder with `xtask` and something called `v05`, which is not started here. Made once: nothing may be
 /// started while programs are written.
@@ -19,22 +19,15 @@ fn folder() -> &'static Path {
     })
 }
 
-fn run(words: &str) -> Output {
-    let mut command = Command::new(folder().join("xtask"));
-    command.args(words.split(' '));
-    command.env_remove("CARGO").env_remove("CARGO_MANIFEST_DIR");
-    // Outside of the checkout.
-    command.current_dir(std::env::temp_dir());
-    command.output().expect("xtask starts")
-}
-
 /// Checks the exit code, and what standard output and standard error hold.
 #[track_caller]
 fn check(words: &str, code: i32, stdout: &[&str], stderr: &str) {
-    let output = run(words);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (out, err) = (text(&output.stdout), text(&output.stderr));
-    assert_eq!(output.status.code(), Some(code), "{words}\n{out}{err}");
+    let mut command = Command::new(folder().join("xtask"));
+    command.args(words.split(' ')).env_remove("CARGO").env_remove("CARGO_MANIFEST_DIR");
+    // Outside of the checkout.
+    command.current_dir(std::env::temp_dir());
+    let (ended, out, err) = streams(&command.output().expect("xtask starts"));
+    assert_eq!(ended, code, "{words}\n{out}{err}");
     for part in stdout {
         assert!(out.contains(part), "{words}: no `{part}` in\n{out}");
     }
