@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use catalog::files::write_whole_bytes;
 use catalog::provenance::sha256;
 
+use crate::paths;
 use crate::source::{self, Include, Job};
 
 /// Compiled files that are kept.
@@ -36,12 +37,7 @@ pub struct CompileCache(PathBuf);
 impl CompileCache {
     pub fn in_checkout(root: &Path) -> Self {
         let inside = root.join("target/my");
-        let works = std::fs::create_dir_all(&inside).is_ok() && {
-            let probe = inside.join(format!("probe.{}.tmp", std::process::id()));
-            let written = std::fs::write(&probe, "").is_ok();
-            let _ = std::fs::remove_file(&probe);
-            written
-        };
+        let works = std::fs::create_dir_all(&inside).and_then(|()| paths::try_write(&inside)).is_ok();
         if works { Self(inside) } else { Self(std::env::temp_dir().join(format!("tile-by-tile-{}", user()))) }
     }
 

@@ -28,6 +28,12 @@ fn is_checkout(folder: &Path) -> bool {
     folder.join("xtask/Cargo.toml").is_file() && folder.join("kernels").is_dir()
 }
 
+/// Writes and removes a file in a folder, to find out whether that can be done.
+pub fn try_write(folder: &Path) -> std::io::Result<()> {
+    let probe = folder.join(format!("probe.{}.tmp", std::process::id()));
+    std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe))
+}
+
 pub fn program_folder() -> Option<PathBuf> {
     Some(std::env::current_exe().ok()?.parent()?.to_path_buf())
 }

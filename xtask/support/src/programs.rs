@@ -326,17 +326,8 @@ pub fn find_program(name: &'static str) -> Result<PathBuf> {
 
 /// Returns whether the folder of this program is read-only, so that nothing can be built again.
 fn is_read_only() -> bool {
-    let Some(folder) = paths::program_folder() else {
-        return false;
-    };
-    let probe = folder.join(format!("probe.{}.tmp", std::process::id()));
-    match std::fs::write(&probe, "") {
-        Ok(()) => {
-            let _ = std::fs::remove_file(&probe);
-            false
-        }
-        Err(error) => matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied),
-    }
+    let error = paths::program_folder().and_then(|folder| paths::try_write(&folder).err());
+    error.is_some_and(|error| matches!(error.kind(), ErrorKind::ReadOnlyFilesystem | ErrorKind::PermissionDenied))
 }
 
 /// Notes, at most once, that the programs stay as they were built.

@@ -16,8 +16,7 @@ pub fn folder(instead: &str) -> Result<PathBuf> {
         anyhow!("--save keeps records in book/data of a checkout, and this folder is not one; {instead}")
     })?;
     let folder = root.join("book/data");
-    let probe = folder.join(format!(".{}.tmp", std::process::id()));
-    std::fs::File::create(&probe).and_then(|_| std::fs::remove_file(&probe)).map_err(|error| {
+    paths::try_write(&folder).map_err(|error| {
         anyhow!("{} cannot be written to ({error}), so nothing was measured; {instead}", paths::display_path(&folder))
     })?;
     Ok(folder)
