@@ -38,7 +38,7 @@ pub(crate) mod tensor;
 pub(crate) mod texture;
 pub(crate) mod user_object;
 
-use crate::{contexts::initialised, ffi::Out, result::Outcome};
+use crate::{ffi::Out, lifecycle::initialised, result::Outcome};
 
 /// Fails before `cuInit`, and for a null pointer to the result.
 pub(crate) fn ready_for<T>(out: Out<T>) -> Outcome {

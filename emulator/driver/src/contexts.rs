@@ -10,11 +10,12 @@ use simt::launch::STACK_BYTES;
 use simt::memory::Memory;
 
 use crate::handle::{ObjectKind, Table};
-use crate::queue::{Queue, on_worker};
+use crate::lifecycle::initialised;
+use crate::queue::Queue;
 use crate::result::*;
 use crate::sync::{lock, next_id};
 use crate::types::Handle;
-use crate::{diagnose, lifecycle, settings};
+use crate::{diagnose, settings};
 
 pub(crate) static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
 
@@ -185,13 +186,6 @@ pub(crate) fn end_primary(context: Option<Arc<Context>>) {
     }
 }
 
-/// Fails before `cuInit`, and in a host function, which would wait for itself.
-pub(crate) fn initialised() -> Outcome {
-    refuse_if(!lifecycle::was_initialised(), ERROR_NOT_INITIALIZED)?;
-    refuse_if(on_worker(), ERROR_NOT_PERMITTED)?;
-    Ok(())
-}
-
 pub(crate) fn context_of(handle: Handle) -> Outcome<Arc<Context>> {
     match CONTEXTS.get(handle) {
         Some(context) => Ok(context),
@@ -204,6 +198,11 @@ pub(crate) fn context_of(handle: Handle) -> Outcome<Arc<Context>> {
 pub(crate) fn current() -> Outcome<Arc<Context>> {
     initialised()?;
     context_of(crate::current::top().ok_or(ERROR_INVALID_CONTEXT)?)
+}
+
+/// Looks a context up; null is the current one.
+pub(crate) fn context_or_current(handle: Handle) -> Outcome<Arc<Context>> {
+    if handle == 0 { current() } else { initialised().and_then(|()| context_of(handle)) }
 }
 
 /// Returns the calling thread's context, unless it is lost.

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use crate::result::*;
-use crate::{contexts::initialised, types::Handle};
+use crate::{lifecycle::initialised, types::Handle};
 
 /// Kind of object that a handle stands for: the bits from [`KIND_SHIFT`] up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

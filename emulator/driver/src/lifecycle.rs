@@ -9,7 +9,7 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::result::*;
+use crate::{queue::on_worker, result::*};
 
 const NEW: u8 = 0;
 const READY: u8 = 1;
@@ -30,8 +30,10 @@ pub(crate) fn initialise() {
     let _ = LIFE.compare_exchange(NEW, READY, Ordering::AcqRel, Ordering::Acquire);
 }
 
-pub(crate) fn was_initialised() -> bool {
-    LIFE.load(Ordering::Acquire) != NEW
+/// Fails before `cuInit`, and in a host function, which would wait for itself.
+pub(crate) fn initialised() -> Outcome {
+    refuse_if(LIFE.load(Ordering::Acquire) == NEW, ERROR_NOT_INITIALIZED)?;
+    refuse_if(on_worker(), ERROR_NOT_PERMITTED)
 }
 
 /// Returns the code that this call returns if the driver no longer works in this process.

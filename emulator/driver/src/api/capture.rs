@@ -10,7 +10,7 @@ use crate::graphs::{GRAPHS, Graph};
 use crate::result::*;
 use crate::streams::stream_of;
 use crate::types::{EdgeData, Handle};
-use crate::{capture::exchange_mode, contexts::initialised};
+use crate::{capture::exchange_mode, lifecycle::initialised};
 
 fn begin(handle: Handle, mode: c_uint, to: Option<(Arc<Graph>, Vec<Handle>)>) -> Outcome {
     let stream = stream_of(handle)?;

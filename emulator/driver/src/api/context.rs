@@ -6,9 +6,10 @@ use std::sync::{Arc, atomic::Ordering};
 use crate::api::device::{device, flags_are_known};
 use crate::api::{query, ready_for};
 use crate::capture::permit_wait;
-use crate::contexts::{self, Context, context_of, current, initialised, usable};
+use crate::contexts::{self, Context, context_of, context_or_current, current, usable};
 use crate::current as stack;
 use crate::ffi::{In, Out, export, later};
+use crate::lifecycle::initialised;
 use crate::result::*;
 use crate::streams::{EVENTS, Event, Stream, stream_of};
 use crate::sync::lock;
@@ -21,11 +22,6 @@ fn create(out: Out<Handle>, flags: c_uint, dev: c_int) -> Outcome {
     let context = Context::create(flags);
     stack::push(context.handle)?;
     out.put(context.handle)
-}
-
-/// Looks a context up; null is the current one.
-pub(crate) fn context_or_current(handle: Handle) -> Outcome<Arc<Context>> {
-    if handle == 0 { current() } else { initialised().and_then(|()| context_of(handle)) }
 }
 
 export! {

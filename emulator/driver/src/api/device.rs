@@ -3,10 +3,11 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use crate::api::{context::context_or_current, pool, query, ready_for};
+use crate::api::{pool, query, ready_for};
 use crate::attributes::{CAPABILITY, DRIVER_VERSION, NAME, PCI_BUS_ID, UUID, attribute_value, device as ids};
-use crate::contexts::{PRIMARY, current, end_primary, initialised};
+use crate::contexts::{PRIMARY, context_or_current, current, end_primary};
 use crate::ffi::{In, Out, Text, export, later};
+use crate::lifecycle::initialised;
 use crate::result::*;
 use crate::types::{DeviceProperties, Handle, Uuid};
 use crate::{settings, sync::lock};

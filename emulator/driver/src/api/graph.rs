@@ -11,7 +11,7 @@ use crate::ffi::{In, Out, Text, export};
 use crate::graphs::{GRAPHS, Graph, Node, graph_with};
 use crate::result::*;
 use crate::types::{EdgeData, Handle};
-use crate::{capture::is_target, contexts::initialised};
+use crate::{capture::is_target, lifecycle::initialised};
 
 /// Data of an edge that is an order and no more.
 const EDGE: EdgeData = EdgeData { from_port: 0, to_port: 0, kind: 0, reserved: [0; 5] };

@@ -431,7 +431,7 @@ export! {
     fn cuLaunchKernelEx 11060 / cuLaunchKernelEx_ptsz (
         config: In<LaunchConfigC>, handle: Handle, pointers: In<u64>, extra: In<usize>,
     ) {
-        crate::contexts::initialised()?;
+        crate::lifecycle::initialised()?;
         let config = config.get()?;
         let mut shape = GridSpec::new(config.grid, config.block, config.shared_bytes);
         // SAFETY: the caller promises as many attributes.

@@ -8,10 +8,11 @@ use simt::memory::Memory;
 
 use crate::api::module::{FUNCTIONS, Function, MODULES, enter, function_named, unload_after_work, variable};
 use crate::api::{query, ready_for};
-use crate::contexts::{MEMORY, initialised, usable};
+use crate::contexts::{MEMORY, usable};
 use crate::ffi::{In, Out, Text, export, later};
 use crate::handle::{ObjectKind, Table};
 use crate::image::{Image, Log, Refused};
+use crate::lifecycle::initialised;
 use crate::mistakes;
 use crate::result::*;
 use crate::{sync::lock, types::Handle};

@@ -3,9 +3,10 @@
 use std::ffi::{c_uint, c_void};
 
 use crate::allocations::{self, Allocation, AllocationKind};
-use crate::contexts::{initialised, usable_if_any};
+use crate::contexts::usable_if_any;
 use crate::cuda_constants::pointer as ids;
 use crate::ffi::{In, Out, export};
+use crate::lifecycle::initialised;
 use crate::result::*;
 
 /// Value of an attribute, as wide as the manual specifies.

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 
 use crate::allocations::{self, Allocation, AllocationKind, Owner};
 use crate::api::{query, ready_for};
-use crate::contexts::initialised;
 use crate::ffi::{In, Out, export};
 use crate::handle::{ObjectKind, Table};
+use crate::lifecycle::initialised;
 use crate::result::*;
 use crate::sync::lock;
 use crate::types::{Handle, MemAccessDesc, MemLocation, PoolProps};

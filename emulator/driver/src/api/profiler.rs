@@ -2,9 +2,9 @@
 
 use std::ffi::c_int;
 
-use crate::contexts::{current, initialised};
 use crate::ffi::{Text, export};
 use crate::result::*;
+use crate::{contexts::current, lifecycle::initialised};
 
 export! {
     fn cuProfilerInitialize 4000(_config: Text, _output: Text, mode: c_int) {

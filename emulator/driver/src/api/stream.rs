@@ -3,9 +3,10 @@
 use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
-use crate::contexts::{Context, initialised, usable};
+use crate::contexts::{Context, usable};
 use crate::cuda_constants::node;
 use crate::ffi::{Out, export, later};
+use crate::lifecycle::initialised;
 use crate::result::*;
 use crate::staging;
 use crate::streams::{EVENTS, Event, STREAMS, Stream, WaitEvent, stream_of, usable_stream};
