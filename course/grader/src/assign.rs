@@ -72,7 +72,7 @@ pub enum AssignError {
     #[error("{0} is named twice")]
     NamedTwice(TaskName),
     #[error(
-        "what {others} begins with has {n} of the {of} lines that {task} asks for: assign {task} in another repository"
+        "the starters of {others} have {n} of the {of} lines that {task} asks for: assign {task} in a repository of its own"
     )]
     ShowsAnswers { task: TaskName, others: String, n: usize, of: usize },
     #[error("{task}: its starter does not have these lines, which its catalogue says it shows:\n{lines}")]

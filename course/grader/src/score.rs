@@ -58,13 +58,8 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
                 // With a barrier it would be right.
                 _ if id == part_id::RIGHT && !verdict.remedies.is_empty() => {
                     let edits = verdict.remedies.iter().flat_map(|remedy| &remedy.changes).map(edited);
-                    (
-                        max / 2.0,
-                        Some(format!(
-                            "half of the points: the result is right {}",
-                            edits.collect::<Vec<_>>().join(", ")
-                        )),
-                    )
+                    let edits = edits.collect::<Vec<_>>().join(", ");
+                    (max / 2.0, Some(format!("half of the points: the result is right {edits}")))
                 }
                 _ => (0.0, why.or_else(|| verdict.why.clone())),
             };

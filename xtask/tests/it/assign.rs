@@ -128,6 +128,10 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
         "{code:?} {why}"
     );
 
+    fs::remove_dir_all(out.join("my")).expect("a folder");
+    let (code, why) = again(&["check"]);
+    assert!(code == Some(3) && why.contains("there is no kernel in my/"), "{code:?} {why}");
+
     // An existing folder is not overwritten.
     let twice = xtask(&["assign", "v02", "--out", &shown]);
     assert_eq!(twice.status.code(), Some(3));
