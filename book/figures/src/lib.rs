@@ -118,6 +118,7 @@ pub fn all(record: &Record) -> anyhow::Result<Vec<Figure>> {
     add("v13-two", process::draw_two())?;
     add("whole", Ok(whole_gemms::parts(record)))?;
     add("of-cublas", Ok(whole_gemms::of_cublas(record)))?;
+    add("v11-shapes", Ok(whole_gemms::every_shape(record)))?;
     Ok(figures)
 }
 

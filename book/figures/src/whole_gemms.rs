@@ -1,9 +1,10 @@
 //! Pictures of whole GEMMs: the kernel's part of the total time, and a kernel beside cuBLAS over shapes.
 
-use catalog::Shape;
 use catalog::text::three_figures;
+use catalog::{Shape, Work};
 use records::Record;
 
+use crate::plots::{Axis, grid};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -129,6 +130,51 @@ pub(crate) fn of_cublas(record: &Record) -> String {
     }
     let foot = ["A full bar is cuBLAS, timed between the same samples.".to_owned(), recorded.provenance()];
     drawing.finish_with_notes(y + 12.0, foot.join("\n"))
+}
+
+/// Draws v11's speed as a fraction of cuBLAS's on every recorded shape, over the work, by where rows start.
+pub(crate) fn every_shape(record: &Record) -> String {
+    const KERNEL: &str = "v11_gemm";
+    let recorded = Recorded::new(record);
+    let row = |shape: Shape| Some((shape, recorded.product(KERNEL, shape)?.part?));
+    let dots: Vec<(Shape, f64)> = recorded.shapes(KERNEL).into_iter().filter_map(row).collect();
+    let aligned = |shape: Shape| shape.n.is_multiple_of(4) && shape.k.is_multiple_of(4);
+    let summary: Vec<String> =
+        dots.iter().map(|(shape, part)| format!("{} {}", shape.short(), percent(*part))).collect();
+    let mut drawing = Drawing::titled(
+        "v11_gemm as a part of cuBLAS, by work",
+        format!("Dots, one for each shape, over floating-point operations: {}.", summary.join("; ")),
+    );
+    drawing.key("a", (0.0, 38.5), "rows start on 16 bytes");
+    drawing.key("b", (190.0, 38.5), "anywhere");
+    const EDGES: [f64; 7] = [0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0];
+    let least = dots.iter().map(|(_, part)| *part).fold(1.0, f64::min);
+    let most = dots.iter().map(|(_, part)| *part).fold(1.0, f64::max);
+    let y = Axis {
+        low: EDGES.into_iter().rfind(|edge| *edge <= least).unwrap_or(least),
+        high: EDGES.into_iter().find(|edge| *edge >= most).unwrap_or(most),
+        from: 340.0,
+        to: 56.0,
+        log: true,
+    };
+    let x = Axis { low: 0.01, high: 2000.0, from: 48.0, to: WIDTH - 8.0, log: true };
+    grid(&mut drawing, [x, y], [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0], []);
+    for edge in EDGES.into_iter().filter(|edge| (y.low..=y.high).contains(edge)) {
+        let class = if edge == 1.0 { "rule" } else { "line" };
+        drawing.line(class, (x.from, y.at(edge)), (x.to, y.at(edge)));
+        drawing.text("dim", Anchor::End, (x.from - 5.0, y.at(edge) + 5.0), percent(edge));
+    }
+    for (shape, part) in &dots {
+        let gflop = Work::Sgemm.flops(*shape) / 1e9;
+        let at = (x.at(gflop), y.at(*part));
+        drawing.circle(if aligned(*shape) { "a" } else { "b" }, at, 4.0);
+        if *part == least || *part == most {
+            drawing.text("", Anchor::Start, (at.0 + 9.0, at.1 + 5.0), shape.short());
+        }
+    }
+    drawing.text("dim", Anchor::End, (x.to, y.from + 38.0), "GFLOP of the product");
+    let foot = ["The line at 100 % is cuBLAS, timed between samples.".to_owned(), recorded.provenance()];
+    drawing.finish_with_notes(y.from + 62.0, foot.join("\n"))
 }
 
 #[cfg(test)]

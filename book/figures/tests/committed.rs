@@ -16,7 +16,7 @@ fn drawn() -> &'static [Figure] {
 #[test]
 fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
     let svg = |name: &str| drawn().iter().find(|figure| figure.name == name).map(|figure| figure.svg.as_str());
-    for name in ["ladder", "sizes", "roofline", "memories", "whole", "of-cublas"] {
+    for name in ["ladder", "sizes", "roofline", "memories", "whole", "of-cublas", "v11-shapes"] {
         assert!(svg(name).context(name)?.contains("NVIDIA H200, 20"), "{name}");
     }
     let (record, ladder) = (figures::record()?, svg("ladder").context("a picture")?);
@@ -30,6 +30,13 @@ fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
         for shown in [format!(">{tflops:.digits$}</text>"), format!(">{part:.0} %</text>")] {
             assert!(ladder.contains(&shown), "{kernel}: {shown} is not in {ladder}");
         }
+    }
+    // The caption of `v11-shapes`.
+    for timed in record.measurements.iter().filter(|timed| timed.kernel == "v11_gemm") {
+        let aligned = timed.shape.n.is_multiple_of(4) && timed.shape.k.is_multiple_of(4);
+        let Outcome::Passed(passed) = &timed.outcome else { continue };
+        let slower = passed.of_yardstick().is_some_and(|part| part < 1.0);
+        assert!(!(aligned && slower), "{}", timed.shape);
     }
     Ok(())
 }
