@@ -1,6 +1,7 @@
 // Answers in the page: <div class="question" data-question="v02.words" data-answer="2"> has a question and its folded
 // answer. data-answer is a number, which data-within may loosen, or the letter of a choice: of the items of a list in
-// the question, or of data-choices="yes|no". Answers stay in this browser. Without this script the answers unfold.
+// the question, or of data-choices="yes|no". data-slips is what to say to expected wrong answers. Answers stay in this
+// browser. Without this script the answers unfold.
 (function () {
     "use strict";
 
@@ -13,6 +14,7 @@
 
     function build(place) {
         const { question: key, answer, within } = place.dataset;
+        const slips = Object.entries(JSON.parse(place.dataset.slips || "{}"));
         const folded = place.querySelector(":scope > details");
         const items = place.dataset.choices ? [] : [...place.querySelectorAll(":scope > ul > li")];
         const choices = place.dataset.choices ? place.dataset.choices.split("|") : items.map((item) => item.textContent);
@@ -38,11 +40,14 @@
         const given = () => (choices.length === 0 ? inputs[0].value.trim() : (inputs.find((input) => input.checked) || { value: "" }).value);
         const right = (text) => (choices.length === 0 ? Rules.isRight(text, Number(answer), Number(within || 0)) : text === answer);
 
+        const same = (slip, text) => (choices.length === 0 ? Rules.isRight(text, Number(slip), Number(within || 0)) : text === slip);
+
         function show(text) {
             const isRight = right(text);
+            const slip = slips.find(([slip]) => same(slip, text));
             place.dataset.state = isRight ? "right" : "wrong";
             const word = choices.length === 0 ? text : choices[text.charCodeAt(0) - 97].replace(/^\([a-z]\) /, "");
-            said.textContent = isRight ? "✓ Right." : `✗ Not “${word}”. Try again, or unfold the answer.`;
+            said.textContent = isRight ? "✓ Right." : `✗ Not “${word}”. ${slip ? slip[1] : "Try again, or unfold the answer."}`;
             return isRight;
         }
 

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
 use catalog::STEPS;
+use catalog::text::escaped;
 use tasks::quiz::{self, Asked};
 use tasks::task::{Answer, Question};
 
@@ -47,10 +48,11 @@ fn with_folded_answer(head: &str, posed: Asked<'_>) -> String {
         }
     };
     let within = question.within.map(|within| format!(" data-within=\"{within}\"")).unwrap_or_default();
+    let slips = serde_json::to_string(&question.slips).unwrap_or_default();
+    let slips = if question.slips.is_empty() { String::new() } else { format!(" data-slips=\"{}\"", escaped(&slips)) };
+    let (key, text) = (posed.key(), prose(&question.question));
     let mut out = format!(
-        "<div class=\"question\" data-question=\"{}\" data-answer=\"{right}\"{within}>\n\n{head} {}\n\n",
-        posed.key(),
-        prose(&question.question)
+        "<div class=\"question\" data-question=\"{key}\" data-answer=\"{right}\"{within}{slips}>\n\n{head} {text}\n\n"
     );
     if !question.choices.is_empty() {
         for (at, choice) in question.choices.iter().enumerate() {

@@ -38,6 +38,8 @@ fn answers_are_numbers_quotients_texts_and_letters() {
         assert!(choice.understands(given), "{given}");
         assert_eq!(choice.accepts(given), right, "{given}");
     }
+    assert_eq!(["1/2", "8"].map(|given| number.slip(given)), [Some("Of two."), None]);
+    assert_eq!(["1 Float", "b"].map(|given| choice.slip(given)), [Some("They meet."), None]);
     assert!(!choice.understands("c") && !choice.understands(""));
 }
 

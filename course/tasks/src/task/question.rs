@@ -1,5 +1,7 @@
 //! Questions about reasons, and the check of answers.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::measure::Measure;
@@ -19,6 +21,9 @@ pub struct Question {
     pub within: Option<f64>,
     /// Explanation shown after an answer.
     pub because: String,
+    /// What to say to expected wrong answers, by the number or the letter, without the right one.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub slips: BTreeMap<String, String>,
     /// Launch on which the emulated GPU counts the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derive: Option<Derived>,
@@ -45,6 +50,16 @@ impl Question {
             }
             Answer::Choice(right) => self.chosen(given).is_some_and(|choice| choice == right),
         }
+    }
+
+    /// Returns what to say to an answer that is wrong in an expected way.
+    pub fn slip(&self, given: &str) -> Option<&str> {
+        let within = self.within.unwrap_or(0.0) + 1e-9;
+        let same = |slip: &str| match self.answer {
+            Answer::Number(_) => number(slip).zip(number(given)).is_some_and(|(a, b)| (a - b).abs() <= within),
+            Answer::Choice(_) => self.chosen(slip).is_some() && self.chosen(slip) == self.chosen(given.trim()),
+        };
+        self.slips.iter().find(|(slip, _)| same(slip)).map(|(_, text)| text.as_str())
     }
 
     /// Returns whether an answer is well-formed: a number, or one of the choices.

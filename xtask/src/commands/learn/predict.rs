@@ -169,7 +169,8 @@ impl Quiz<'_> {
             self.print(&wrapped(&format!("{name}: {good}, {shown}. {because}"), "", WIDTH))?;
         } else {
             let bad = self.paint.bad("wrong");
-            self.print(&format!("{name}: {bad}, it is not {shown}\n"))?;
+            let slip = asked.question.slip(answer).map(|slip| format!(". {slip}")).unwrap_or_default();
+            self.print(&wrapped(&format!("{name}: {bad}, it is not {shown}{slip}"), "", WIDTH))?;
         }
         Ok(right)
     }
