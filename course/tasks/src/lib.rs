@@ -6,7 +6,7 @@
 //! - [`work`]: the computation of a task: parameters of its kernel, the grid.
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`markers`], [`starter`]: the learner's starting point, generated from a finished kernel.
-//! - [`shown`]: what the starter of one task shows of another.
+//! - [`shown`]: lines of one starter that answer another task.
 //! - [`fixtures`]: kernels whose header states how they are launched, for the tests.
 //! - [`solutions`]: possible submissions, wrong and right, for the tests.
 //! - [`variant`]: tasks whose numbers are drawn for a class.

@@ -1,4 +1,4 @@
-//! What the starter of one task shows of another: it is left out where a class gets both.
+//! Lines of one starter that answer another task: they are left out where a class gets both.
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,7 @@ pub struct Shown {
     pub of: String,
     /// The lines; their indentation does not matter.
     pub lines: String,
-    /// What stands in their place.
+    /// Lines in their place.
     pub instead: String,
 }
 

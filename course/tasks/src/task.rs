@@ -92,7 +92,7 @@ pub struct Task {
     pub minutes: u32,
     /// Whether the starter is generated from the solution; otherwise it is a skeleton with the bare signature.
     pub has_starter: bool,
-    /// What the starter shows of other tasks.
+    /// Lines of the starter that answer other tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<Shown>,
     /// Criteria besides correctness.

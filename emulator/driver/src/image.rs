@@ -349,7 +349,7 @@ impl Buffer {
         }
     }
 
-    /// Returns the place for a text, if there is room.
+    /// Returns the buffer for a text, if it holds at least one byte.
     fn place(&self) -> Option<Out<c_char>> {
         self.text.filter(|buffer| !buffer.is_null() && self.size > 0)
     }

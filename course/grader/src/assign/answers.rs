@@ -1,4 +1,4 @@
-//! What the starters of an assignment show of each other.
+//! Starters of an assignment that show the answers of its other tasks.
 
 use std::path::Path;
 

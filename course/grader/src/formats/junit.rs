@@ -1,5 +1,5 @@
-//! JUnit XML for CI systems: a suite per student, a case per item. What was not run counts as failed, since CI systems
-//! show skipped cases as they show good ones.
+//! JUnit XML for CI systems: a suite per student, a case per item. An item that was not run counts as failed, since CI
+//! systems show skipped cases as they show good ones.
 
 use catalog::text::escaped;
 use tasks::verdict::Status;
