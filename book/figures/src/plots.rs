@@ -226,7 +226,7 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
 type KernelPoint = (&'static str, f64, f64);
 
 /// Returns the least and the largest of a quantity, which is positive.
-fn extent<T>(points: &[T], quantity: impl Fn(&T) -> f64) -> [f64; 2] {
+pub(crate) fn extent<T>(points: &[T], quantity: impl Fn(&T) -> f64) -> [f64; 2] {
     let values = || points.iter().map(&quantity);
     [values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max)]
 }

@@ -4,7 +4,7 @@ use catalog::text::three_figures;
 use catalog::{Shape, Work};
 use records::Record;
 
-use crate::plots::{Axis, grid};
+use crate::plots::{Axis, extent, grid};
 use crate::recorded::Recorded;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 
@@ -148,8 +148,7 @@ pub(crate) fn every_shape(record: &Record) -> String {
     drawing.key("a", (0.0, 38.5), "rows start on 16 bytes");
     drawing.key("b", (190.0, 38.5), "anywhere");
     const EDGES: [f64; 7] = [0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0];
-    let least = dots.iter().map(|(_, part)| *part).fold(1.0, f64::min);
-    let most = dots.iter().map(|(_, part)| *part).fold(1.0, f64::max);
+    let [least, most] = extent(&dots, |(_, part)| *part);
     let y = Axis {
         low: EDGES.into_iter().rfind(|edge| *edge <= least).unwrap_or(least),
         high: EDGES.into_iter().find(|edge| *edge >= most).unwrap_or(most),

@@ -38,12 +38,10 @@
         form.append(html("button", { type: "submit", "aria-label": "check the answer" }, "Check"), said);
 
         const given = () => (choices.length === 0 ? inputs[0].value.trim() : (inputs.find((input) => input.checked) || { value: "" }).value);
-        const right = (text) => (choices.length === 0 ? Rules.isRight(text, Number(answer), Number(within || 0)) : text === answer);
-
-        const same = (slip, text) => (choices.length === 0 ? Rules.isRight(text, Number(slip), Number(within || 0)) : text === slip);
+        const same = (known, text) => (choices.length === 0 ? Rules.isRight(text, Number(known), Number(within || 0)) : text === known);
 
         function show(text) {
-            const isRight = right(text);
+            const isRight = same(answer, text);
             const slip = slips.find(([slip]) => same(slip, text));
             place.dataset.state = isRight ? "right" : "wrong";
             const word = choices.length === 0 ? text : choices[text.charCodeAt(0) - 97].replace(/^\([a-z]\) /, "");

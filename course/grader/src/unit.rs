@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 use serde::{Deserialize, Serialize};
 use tasks::compile::Refused;
 use tasks::edits::{self, Clues};
-use tasks::verdict::{Part, Remedy, Status, Verdict};
+use tasks::verdict::{Remedy, Status, Verdict};
 use tasks::{diff, part_id};
 
 use crate::rubric::GradedTask;
@@ -107,7 +107,7 @@ impl Unit<'_> {
     /// Compiles and judges a source, or judges an answer to a task for the host. `job` is an empty folder for this call
     /// alone.
     ///
-    /// What a kernel does beside a race cannot be judged. If a barrier removes the race, and the result is right then,
+    /// Criteria are not measured in a kernel that races. If a barrier removes the race, and the result is right then,
     /// the criteria are those of the kernel with the barrier, and it is a remedy of the verdict.
     pub(crate) fn judge(&self, source: &str, job: &Path) -> Result<Verdict, UnitError> {
         let mut verdict = self.judge_alone(source, job)?;
@@ -126,11 +126,12 @@ impl Unit<'_> {
             let passed = |id: &str| repaired.parts.iter().any(|part| part.id == id && part.status == Status::Passed);
             if passed(part_id::RIGHT) && passed(part_id::CLEAN) {
                 verdict.remedies = vec![Remedy { changes: diff::changed_lines(source, text) }];
-                let kept =
-                    verdict.parts.iter().filter(|part| part.status != Status::NotRun || part.id == part_id::RIGHT);
-                let kept: Vec<Part> = kept.cloned().collect();
-                let judged = repaired.parts.into_iter().filter(|part| kept.iter().all(|known| known.id != part.id));
-                verdict.parts = kept.iter().cloned().chain(judged).collect();
+                verdict.parts.retain(|part| part.status != Status::NotRun || part.id == part_id::RIGHT);
+                for part in repaired.parts {
+                    if verdict.parts.iter().all(|known| known.id != part.id) {
+                        verdict.parts.push(part);
+                    }
+                }
                 (verdict.n_shapes, verdict.n_tried) = (repaired.n_shapes, repaired.n_tried);
                 break;
             }

@@ -5,6 +5,9 @@ mod tests;
 
 use std::fmt::Write as _;
 
+/// Positions of a thread in its block, as a kernel names them.
+pub(crate) const THREAD_AXES: [&str; 3] = ["threadIdx.x", "threadIdx.y", "threadIdx.z"];
+
 /// Returns a number with its noun: `1 thread`, `2 threads`.
 pub(crate) fn count(n: u64, one: &str) -> String {
     format!("{n} {}", plural(n, one))

@@ -21,7 +21,7 @@ pub struct Question {
     pub within: Option<f64>,
     /// Explanation shown after an answer.
     pub because: String,
-    /// What to say to expected wrong answers, by the number or the letter, without the right one.
+    /// Replies to expected wrong answers, by the number or the letter; none says the right one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub slips: BTreeMap<String, String>,
     /// Launch on which the emulated GPU counts the answer.
@@ -45,18 +45,20 @@ impl Question {
     pub fn accepts(&self, given: &str) -> bool {
         let given = given.trim();
         match &self.answer {
-            Answer::Number(right) => {
-                number(given).is_some_and(|given| (given - right).abs() <= self.within.unwrap_or(0.0) + 1e-9)
-            }
+            Answer::Number(right) => self.is_near(given, *right),
             Answer::Choice(right) => self.chosen(given).is_some_and(|choice| choice == right),
         }
     }
 
+    /// Returns whether a numeric answer is this number, within the tolerance.
+    fn is_near(&self, given: &str, value: f64) -> bool {
+        number(given).is_some_and(|given| (given - value).abs() <= self.within.unwrap_or(0.0) + 1e-9)
+    }
+
     /// Returns what to say to an answer that is wrong in an expected way.
     pub fn slip(&self, given: &str) -> Option<&str> {
-        let within = self.within.unwrap_or(0.0) + 1e-9;
         let same = |slip: &str| match self.answer {
-            Answer::Number(_) => number(slip).zip(number(given)).is_some_and(|(a, b)| (a - b).abs() <= within),
+            Answer::Number(_) => number(slip).is_some_and(|slip| self.is_near(given, slip)),
             Answer::Choice(_) => self.chosen(slip).is_some() && self.chosen(slip) == self.chosen(given.trim()),
         };
         self.slips.iter().find(|(slip, _)| same(slip)).map(|(_, text)| text.as_str())

@@ -555,7 +555,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     // `threadIdx.x` by itself, or by another name.
     let is_place = |part: &Outside| {
         let text = case.definition(&part.text).unwrap_or(&part.text);
-        ["threadIdx.x", "threadIdx.y", "threadIdx.z"].contains(&text)
+        words::THREAD_AXES.contains(&text)
     };
     if let [n] = dims[..]
         && let Some(reason) = too_many_threads(case, target, n)

@@ -587,7 +587,7 @@ fn gap(
 ) -> Option<Reason> {
     let source = launch.source(filler.instr)?;
     let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
-    let axis = ["threadIdx.x", "threadIdx.y", "threadIdx.z"].iter().position(|name| *name == place)?;
+    let axis = words::THREAD_AXES.iter().position(|name| *name == place)?;
     let threads = i64::from(launch.inputs.config.block[axis]);
     let letter = ["x", "y", "z"][axis];
     let around = launch.around(filler.instr);

@@ -10,7 +10,7 @@ use tasks::Task;
 use tasks::edits;
 use tasks::explain::Explained;
 use tasks::part_id;
-use tasks::progress::Progress;
+use tasks::progress::{Progress, TaskProgress};
 use tasks::verdict::{Part, Status, Verdict};
 use xtask_support::paths;
 
@@ -34,7 +34,8 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 let mut verdict: Option<Verdict> = judge.ask(&[])?;
                 if let Some(verdict) = &mut verdict {
                     // At first the mistake is the learner's to find.
-                    if n_failures(root, verdict) > 0 {
+                    let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
+                    if n_failures(&progress, verdict) > 0 {
                         verdict.remedies = remedies::search(&judge, verdict)?;
                     }
                     if verdict.status == Status::Failed && verdict.remedies.is_empty() {
@@ -199,15 +200,11 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
 fn is_stuck(root: &Path, verdict: &Verdict) -> bool {
     const MIN_FAILURES: u32 = 3;
     let code = verdict.code.as_deref().unwrap_or_default();
-    let hinted = || {
-        let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
-        progress.hint_level(code).max(progress.hint_level("")) > 0
-    };
-    n_failures(root, verdict) >= MIN_FAILURES && !hinted()
+    let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
+    n_failures(&progress, verdict) >= MIN_FAILURES && progress.hint_level(code).max(progress.hint_level("")) == 0
 }
 
 /// Returns how many recorded verdicts on the task failed with the code of this one.
-fn n_failures(root: &Path, verdict: &Verdict) -> u32 {
-    let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
+fn n_failures(progress: &TaskProgress, verdict: &Verdict) -> u32 {
     progress.failures.get(verdict.code.as_deref().unwrap_or_default()).copied().unwrap_or_default()
 }

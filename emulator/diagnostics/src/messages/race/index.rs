@@ -6,7 +6,7 @@ use crate::locate::spot;
 use crate::locate::{arrays::Target, case::Case, layout::Outside};
 use crate::messages::rows::{exchanged, wrong_row};
 use crate::trace::End;
-use crate::words::{capital, code};
+use crate::words::{THREAD_AXES, capital, code};
 use simt::check::{RaceParty, thread_position};
 
 impl RaceMessage<'_> {
@@ -77,7 +77,7 @@ impl RaceMessage<'_> {
         if let Some(axis) = first
             && differ.all(|axis| !ends.contains(&End::Thread(axis)))
         {
-            return Some(["threadIdx.x", "threadIdx.y", "threadIdx.z"][axis]);
+            return Some(THREAD_AXES[axis]);
         }
         let block = ends.iter().any(|end| matches!(end, End::Block(_)));
         match (thread, block) {
