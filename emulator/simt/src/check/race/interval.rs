@@ -186,8 +186,29 @@ impl<S: Space> Interval<S> {
         if touch.overlapping && touch.kind == Mark::Write {
             self.check_within_instruction(touch, out);
         }
-        let changed = found.overwrites && changes(touch, touch.mask);
+        let changed = found.overwrites && changes(touch, touch.mask) && changes(touch, self.overwriting(touch));
         self.log.push(touch, changed);
+    }
+
+    /// Returns the lanes of a write that write what another warp has written since the last barrier.
+    #[inline(never)]
+    fn overwriting(&mut self, touch: &Touch<'_>) -> LaneMask {
+        let writes = bit(Mark::Write) | bit(Mark::StrongWrite);
+        let mut lanes = LaneMask::EMPTY;
+        for lane in touch.mask.numbers() {
+            let start = touch.address(lane);
+            for unit in start >> self.shift..(start + u64::from(touch.bytes)).div_ceil(1 << self.shift) {
+                let Some(index) = self.space.chunk(unit / CHUNK) else { continue };
+                let (word, units) = ((unit % CHUNK / 64) as usize, 1 << (unit % 64));
+                let parked = self.parked.iter().flat_map(|(_, marks)| marks);
+                let parked = parked.filter(|(at, _)| *at == index).map(|(_, marks)| marks);
+                let mut marks = self.chunks.get(index as usize).map(|chunk| &chunk.past).into_iter().chain(parked);
+                if marks.any(|marks| marks.any(writes, word, units)) {
+                    lanes |= LaneMask::of(lane as usize);
+                }
+            }
+        }
+        lanes
     }
 
     #[inline(never)]
