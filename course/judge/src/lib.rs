@@ -44,7 +44,7 @@ use tasks::measure::CountedLaunch;
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::task::Criterion;
 use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict};
-use tasks::{Task, compile::Refused};
+use tasks::{Task, TaskWork, compile::Refused};
 
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
 pub use error::JudgeError;
@@ -85,10 +85,30 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
         Err(LoadError::NoEntry(why)) => return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why),
     };
     if task.work.is_double() {
-        Judgement::<f64>::new(request, &module).run(shapes)
-    } else {
-        Judgement::<f32>::new(request, &module).run(shapes)
+        return Judgement::<f64>::new(request, &module).run(shapes);
     }
+    let verdict = Judgement::<f32>::new(request, &module).run(shapes);
+    match verdict.status {
+        Status::Passed => wrong_double(request, shapes, &verdict).unwrap_or(verdict),
+        _ => verdict,
+    }
+}
+
+/// Judges the kernel that a template makes for FP64, where the file has it: its verdict if its results are wrong.
+fn wrong_double(request: &Request<'_>, shapes: &[Shape], passed: &Verdict) -> Option<Verdict> {
+    const SHAPES: usize = 2;
+    let entry = request.task.entry.replacen("sgemm", "dgemm", 1);
+    let is_sgemm = request.task.work == TaskWork::Sgemm && entry != request.task.entry;
+    let task = Task { entry, work: TaskWork::Dgemm, does: Vec::new(), ..request.task.clone() };
+    let request = Request { task: &task, ..request.clone() };
+    let module = EmulatedModule::new(&request).ok().filter(|_| is_sgemm)?;
+    let mut verdict = Judgement::<f64>::new(&request, &module).run(&shapes[..shapes.len().min(SHAPES)]);
+    for part in verdict.parts.iter_mut().filter(|part| part.status == Status::Failed) {
+        part.why = part.why.take().map(|why| format!("of double, {}: {why}", task.entry));
+        verdict.why.clone_from(&part.why);
+    }
+    verdict.parts.extend(passed.parts.iter().skip(verdict.parts.len()).cloned());
+    (verdict.status != Status::Passed).then_some(verdict)
 }
 
 struct Judgement<'a, T: Sums> {
@@ -195,7 +215,9 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
         match trial.look(self.task, &got) {
             None => TrialOutcome::Right(Box::new(report)),
             Some(mut mismatch) => {
-                let lines = self.module.source().and_then(|source| suspects::suspects(&source, mismatch.subject));
+                let is_double = self.task.work.is_double();
+                let lines = self.module.source();
+                let lines = lines.and_then(|source| suspects::suspects(&source, mismatch.subject, is_double));
                 let diagnosis = &mut mismatch.wrong.diagnosis;
                 *diagnosis = match (diagnosis.take(), lines) {
                     (Some(diagnosis), Some(lines)) => Some(format!("{diagnosis} ({lines})")),

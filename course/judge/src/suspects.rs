@@ -15,7 +15,7 @@ struct Set<'a> {
 }
 
 /// Returns a sentence that names the lines of a mistake with this subject.
-pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
+pub(crate) fn suspects(source: &Source, subject: Subject, is_double: bool) -> Option<String> {
     let sets: Vec<Set<'_>> = (1..=source.n_lines()).filter_map(|line| set(source, line)).collect();
     let stores = [("C", Access::Written), ("out", Access::Written)];
     match subject {
@@ -26,7 +26,8 @@ pub(crate) fn suspects(source: &Source, subject: Subject) -> Option<String> {
         Subject::Zeros => hidden(source, &sets),
         Subject::SetAnew => sets_anew(source, &sets),
         Subject::Rounds => rounds(source),
-        Subject::Whole => whole_numbers(&sets),
+        Subject::Whole => of_type(&sets, &["int", "unsigned", "long"]),
+        Subject::Narrow => of_type(&sets, if is_double { &["float", "half"] } else { &["half", "__half"] }),
         Subject::Blocks => exchanged(&sets).or_else(|| used(source, stores)),
         Subject::Reads(name) => used(source, [(name, Access::Read)]),
         Subject::Stores => used(source, stores),
@@ -86,10 +87,11 @@ fn hidden(source: &Source, sets: &[Set<'_>]) -> Option<String> {
     ))
 }
 
-fn whole_numbers(sets: &[Set<'_>]) -> Option<String> {
+/// Returns the only number of one of these types that is loaded or summed.
+fn of_type(sets: &[Set<'_>], types: &[&str]) -> Option<String> {
     let loads = |value: &str| ["A[", "B[", "(A,", "(B,", "tile["].iter().any(|word| value.contains(word));
-    let is_int = |ty: &str| ty.split(' ').any(|word| ["int", "unsigned", "long"].contains(&word));
-    let holds = |set: &&Set<'_>| is_int(set.ty) && (sums(sets).any(|sum| sum.line == set.line) || loads(set.value));
+    let is_named = |ty: &str| ty.split(' ').any(|word| types.contains(&word));
+    let holds = |set: &&Set<'_>| is_named(set.ty) && (sums(sets).any(|sum| sum.line == set.line) || loads(set.value));
     let set = only(sets.iter().filter(holds))?;
     Some(format!("line {} declares {} as `{}`", set.line, set.name, set.ty))
 }

@@ -48,6 +48,8 @@ pub enum Subject {
     Rounds,
     /// A number in an `int`.
     Whole,
+    /// A number of too few bits.
+    Narrow,
     /// The numbers of a block in rows and columns, or the stores.
     Blocks,
     /// The reads of a matrix.
@@ -218,7 +220,7 @@ impl WrongResult<'_> {
     // Values of the wrong elements.
 
     fn what(&self, wrong: &Wrong) -> Option<Cause> {
-        use Subject::{NotNumbers, Stores, Unknown, Whole, Zeros};
+        use Subject::{Narrow, NotNumbers, Stores, Unknown, Whole, Zeros};
         let samples = wrong.samples(N_SAMPLES);
         let (rows, cols, name) = (self.answer.rows(), self.answer.cols(), self.output());
         let got = |[row, col]: Place| self.got[row * cols + col];
@@ -307,7 +309,7 @@ impl WrongResult<'_> {
              precision",
             self.comparison.max_of_bound.ceil()
         );
-        cause(Unknown, &text)
+        cause(Narrow, &text)
     }
 
     /// Returns whether no two rows and no two columns should hold the same: otherwise one that holds the values of
@@ -358,7 +360,7 @@ impl WrongResult<'_> {
             };
             let lacks = match prefix.filter(|step| sparse.is_none() && !all.is_multiple_of(*step)) {
                 Some(_) => {
-                    "no thread writes the others, as where what neighbouring threads write lies too close together"
+                    "no thread writes the others, as where the elements of a thread, or of neighbours, lie too close together"
                 }
                 None => {
                     "the others were never written: no thread takes them, or an index or the length of a row is wrong"
