@@ -77,8 +77,12 @@ const LEAVING: Costs = [26, 30, 6, 8, 40];
 const GUARD: Costs = [60, 6, 60, 40, 60];
 /// Order of statements.
 const ORDER: Costs = [8, 60, 30, 20, 90];
+/// Place where the next tiles are requested.
+const LATE: Costs = [90, 90, 90, 90, 2];
 /// Place where a buffer is exchanged.
-const FLIP: Costs = [8, 20, 6, 5, 60];
+const FLIP: Costs = [2, 6, 0, 2, 60];
+/// Value of an element of a tile where its condition does not hold.
+const FILLED: Costs = [8, 30, 2, 40, 60];
 const LAYOUT: Costs = [90, 90, 90, 90, 6];
 /// Added for a line of the starter.
 const OF_STARTER: u32 = 24;
@@ -98,7 +102,7 @@ fn symptom(clues: &Clues) -> usize {
         // No barrier of a block orders what others write to the output.
         "E-RACE" if matches!(clues.array.as_deref(), Some("C" | "out")) => 1,
         "E-UNINIT" if clues.of_copy => 3,
-        "E-UNINIT" => 2,
+        "E-UNINIT" | "W-UNINIT" => 2,
         "E-RACE" | "E-BARRIER" | "E-MBARRIER" | "barriers" => 3,
         code if code.starts_with("E-") => 1,
         _ => 4,
@@ -218,6 +222,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.sums();
     search.indices();
     search.stale();
+    search.parts();
     search.strides();
     search.conjunctions();
     search.operators();
@@ -226,10 +231,12 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.barriers();
     search.conditions();
     search.guards();
+    search.fillers();
     search.early_assignments();
     search.hoisted_sums();
     search.hidden_declarations();
     search.rounds_ahead();
+    search.late_loads();
     search.buffers();
     search.unread_tiles();
     search.repeat();
@@ -348,7 +355,6 @@ impl<'s> Search<'s> {
         changes.sort_by_key(|(range, _)| range.start);
         let Some((first, _)) = changes.first() else { return };
         let line = self.code.line_of(first.start);
-        let of_starter = if self.own.get(line) == Some(&true) { 0 } else { OF_STARTER };
         // What is inserted after a line is about that line and the next.
         let lines_of = |(range, _): &(Range<usize>, String)| {
             let (first, last) = match range.is_empty() {
@@ -358,6 +364,10 @@ impl<'s> Search<'s> {
             self.code.line_of(first)..=self.code.line_of(last)
         };
         let lines: Vec<usize> = changes.iter().flat_map(lines_of).collect();
+        // What is moved stands where it is removed.
+        let changed = changes.iter().find(|(range, _)| !range.is_empty()).unwrap_or(&changes[0]);
+        let is_own = self.own.get(self.code.line_of(changed.0.start)) == Some(&true);
+        let of_starter = if is_own { 0 } else { OF_STARTER };
         let suspicion = lines.iter().filter_map(|line| self.suspicion.get(*line)).max();
         let cost = (costs[self.symptom] + extra + of_starter) as i32 - suspicion.copied().unwrap_or_default() as i32;
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
@@ -557,9 +567,9 @@ impl<'s> Search<'s> {
 fn distance(one: &str, other: &str) -> Option<u32> {
     /// Words that are taken for each other.
     #[rustfmt::skip]
-    const FAMILIES: [&str; 12] = [
+    const FAMILIES: [&str; 13] = [
         "row col", "rows cols", "ROWS COLS", "a b", "A B C in out", "M N K", "BM BN BK", "TM TN WIDTH", "WM WN", "X Y",
-        "i j k k0 n s step", "r c",
+        "i j k k0 n s step", "r c", "tx ty",
     ];
     let has = |family: &str, word: &str| family.split(' ').any(|known| known == word);
     let are_siblings = |a: &str, b: &str| FAMILIES.iter().any(|family| has(family, a) && has(family, b));

@@ -297,6 +297,12 @@ impl<'s> Code<'s> {
         line + self.text[start..at].matches('\n').count()
     }
 
+    /// Returns the end of the line in which a token ends.
+    pub(super) fn line_end(&self, at: usize) -> usize {
+        let end = self.bytes(at..at + 1).end;
+        self.text[end..].find('\n').map_or(self.text.len(), |n| end + n + 1)
+    }
+
     /// Returns a range with its line, if nothing but a comment stands beside it there.
     pub(super) fn whole_line(&self, range: Range<usize>) -> Range<usize> {
         let start = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);

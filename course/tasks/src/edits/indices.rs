@@ -331,6 +331,62 @@ impl<'s> Search<'s> {
         added.into_iter().for_each(|(at, new)| self.put(INDEX, 2, at..at + 1, new));
     }
 
+    /// Changes what an index is made of: the other part of a place, the remainder beside a quotient, the rows of a warp
+    /// beside its number, the element behind a pointer to several, the element of a thread in place of its row.
+    pub(super) fn parts(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<(u32, Changes)> = Vec::new();
+        let mut put = |extra, tokens: Range<usize>, new: String| added.push((extra, vec![(code.bytes(tokens), new)]));
+        for sum in code.sums() {
+            let words: Vec<&str> = sum.terms.iter().map(|term| code.words(term.clone())).collect();
+            let text = code.words(sum.tokens.clone());
+            for (at, term) in sum.terms.iter().enumerate().filter(|(_, term)| code.at(term.start + 1) == "/") {
+                let (name, by) = (code.at(term.start), code.words(code.operand(term.start + 2)));
+                let is_counter = code.declaration(term.start).is_some_and(|at| code.is_head(at));
+                if is_counter && words.len() > 1 && words.iter().all(|other| !other.starts_with(&format!("{name} % ")))
+                {
+                    put(0, sum.tokens.clone(), format!("{text} + {name} % {by}"));
+                }
+                // Of the warps before it, each has several rows.
+                if let Some(warp) = at.checked_sub(1).filter(|before| words[*before] == "warp" && name == "lane") {
+                    put(0, sum.terms[warp].clone(), format!("warp * (32 / {by})"));
+                }
+            }
+            let alone = sum.tokens.start;
+            if sum.tokens.len() == 1 && sum.holder == Holder::Argument && code.declaration(alone) < Some(alone) {
+                let value = code.declaration(alone).filter(|at| code.at(at + 1) == "=").map_or(alone, |at| at + 2);
+                let is_pair = [code.at(value + 1), code.at(value + 3)] == ["+", ";"];
+                let others = code.known(alone).filter(|other| distance(code.at(value + 2), other) == Some(0));
+                others
+                    .filter(|_| is_pair)
+                    .for_each(|other| put(1, alone..alone + 1, format!("{} + {other}", code.at(value))));
+            }
+        }
+        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "reinterpret_cast") {
+            let Some(open) = (at..at + 8).find(|open| code.at(*open) == "(") else { continue };
+            let subscript = code.partner(open).map_or(0..0, |close| code.subscripts(close + 1));
+            if !subscript.is_empty() {
+                let element = [code.words(open + 1..subscript.start - 1), code.words(subscript.clone())].concat();
+                put(0, at..subscript.end, format!("*{}(&{element})", code.words(at..open)));
+            }
+        }
+        // `v[i / ROWS]` for `v[i]`, where i counts by ROWS and v has TILE / ROWS elements.
+        let mut counted: BTreeMap<(&str, &str), Changes> = BTreeMap::new();
+        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[" && code.at(open + 2) == "]") {
+            let name = code.declaration(open - 1).filter(|name| *name < open - 1);
+            let dims = name.map_or(0..0, |name| code.subscripts(name + 1));
+            let counter = code.declaration(open + 1).unwrap_or(open + 1);
+            let end = code.parent(counter).and_then(|head| code.partner(head)).unwrap_or(counter);
+            let by = code.words((counter..end).find(|at| code.at(*at) == "+=").map_or(0..0, |at| at + 1..end));
+            if code.is_head(counter) && is_constant(by) && code.words(dims).ends_with(&format!("/ {by}]")) {
+                let changed = (code.bytes(open + 1..open + 2), format!("{} / {by}", code.at(open + 1)));
+                counted.entry((code.at(open - 1), by)).or_default().push(changed);
+            }
+        }
+        added.extend(counted.into_values().map(|changes| (0, changes)));
+        added.into_iter().for_each(|(extra, changes)| self.add(INDEX, extra, changes));
+    }
+
     /// Returns the indices of the element with row and column exchanged, in rows of any length: `y * Q + x` for
     /// `x * P + y`.
     fn turned(&self, run: Range<usize>) -> Vec<String> {
@@ -408,7 +464,13 @@ impl<'s> Search<'s> {
                 let Some(sign) = term.clone().find(|at| code.at(*at) == "*" && code.parent(*at) == sum.open) else {
                     continue;
                 };
-                let (step, modulus) = (code.bytes(sign + 1..term.end), code.words(modulus));
+                // A constant of its own is changed where it is declared.
+                let name = code.declaration(sign + 1).filter(|at| sign + 2 == term.end && code.at(at + 1) == "=");
+                let end = name.and_then(|at| (at..sign).find(|end| matches!(code.at(*end), ";" | ",")));
+                let step = name.zip(end).map_or(sign + 1..term.end, |(at, end)| at + 2..end);
+                let is_inside = name.is_some() && code.partner(modulus.start) == Some(modulus.end - 1);
+                let modulus = if is_inside { modulus.start + 1..modulus.end - 1 } else { modulus };
+                let (step, modulus) = (code.bytes(step), code.words(modulus));
                 if code.text[step.clone()] != *modulus {
                     groups.entry((code.words(term.clone()), modulus)).or_default().push((step, modulus.to_owned()));
                 }

@@ -3,7 +3,9 @@
 use std::ops::Range;
 
 use super::code::is_word;
-use super::{BARRIER, CONDITION, Changes, Costs, FLIP, GUARD, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL, Search};
+use super::{
+    BARRIER, CONDITION, Changes, Costs, FILLED, FLIP, GUARD, LATE, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL, Search,
+};
 
 impl Search<'_> {
     /// Adds, removes and moves barriers.
@@ -90,6 +92,79 @@ impl Search<'_> {
         }
     }
 
+    /// Gives elements 0 where the condition under which they are read or written does not hold.
+    pub(super) fn fillers(&mut self) {
+        let code = &self.code;
+        let mut filled: Vec<Changes> = Vec::new();
+        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "if") {
+            let Some(close) = code.partner(at + 1) else { continue };
+            let end = (close..code.tokens.len()).find(|end| matches!(code.at(*end), ";" | "{")).unwrap_or(close);
+            let sign = (close..end).find(|sign| code.at(*sign) == "=").unwrap_or(end);
+            let is_array = sign < end && code.at(sign - 1) == "]" && !matches!(code.at(close + 1), "C" | "out");
+            if is_array && code.at(end) == ";" && code.at(end + 1) != "else" {
+                let [condition, target, value] =
+                    [at + 2..close, close + 1..sign, sign + 1..end].map(|part| code.words(part));
+                filled.push(vec![(code.bytes(at..end), format!("{target} = {condition} ? {value} : 0"))]);
+            }
+        }
+        if filled.len() > 1 {
+            filled.push(filled.concat());
+        }
+        let mut read: Vec<Changes> = Vec::new();
+        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[") {
+            let Some(rows) = (match code.at(open - 1) {
+                "A" | "C" => Some("M"),
+                "B" => Some("K"),
+                _ => None,
+            }) else {
+                continue;
+            };
+            let close = code.partner(open).unwrap_or(open);
+            let [row, times, width, plus] = [1, 2, 3, 4].map(|after| code.at(open + after));
+            if [times, plus] == ["*", "+"] && !code.at(close + 1).ends_with('=') && code.text.contains("common.cuh") {
+                let rows = if width == rows { "K" } else { rows };
+                let col = code.words(open + 5..close);
+                let call = format!("load_or_zero({}, {rows}, {width}, {row}, {col})", code.at(open - 1));
+                read.push(vec![(code.bytes(open - 1..close + 1), call)]);
+            }
+        }
+        filled.into_iter().for_each(|changes| self.add(FILLED, 0, changes));
+        read.into_iter().for_each(|changes| self.add(GUARD, 0, changes));
+    }
+
+    /// Requests what the next round needs before this one is multiplied: moves loads that a round ends with after its
+    /// first barrier.
+    pub(super) fn late_loads(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for open in (0..code.tokens.len()).filter(|open| code.header(*open).is_some()) {
+            let close = code.partner(open).unwrap_or(open);
+            let is_own = |at: &usize| code.parent(*at) == Some(open);
+            let Some(barrier) = (open..close).find(|at| is_own(at) && code.at(*at) == "__syncthreads") else {
+                continue;
+            };
+            let is_end = |at: &usize| is_own(at) && matches!(code.at(*at), ";" | "}");
+            let ends: Vec<usize> = (barrier..close).filter(is_end).collect();
+            let loads = |part: &[usize]| {
+                (part[0] + 1..part[1]).any(|at| code.at(at).starts_with("load") && code.is_call(at + 1))
+            };
+            let is_sum = |part: &[usize]| (part[0] + 1..part[1]).any(|at| code.at(at) == "+=" && !code.is_head(at));
+            let late: Vec<&[usize]> = ends
+                .windows(2)
+                .rev()
+                .skip_while(|part| !loads(part))
+                .take_while(|part| loads(part) && !is_sum(part))
+                .collect();
+            let Some((last, first)) = late.first().zip(late.last()) else { continue };
+            let (from, to) = (code.line_end(first[0]), code.line_end(last[1]));
+            let place = code.line_end(ends[0]);
+            if place < from {
+                added.push(vec![(place..place, code.text[from..to].to_owned()), (from..to, String::new())]);
+            }
+        }
+        added.into_iter().for_each(|changes| self.add(LATE, 0, changes));
+    }
+
     /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.
     pub(super) fn early_assignments(&mut self) {
         let code = &self.code;
@@ -111,10 +186,8 @@ impl Search<'_> {
             let rest = first..code.partner(open).unwrap_or(first);
             let Some(end) = rest.rev().find(|at| names.contains(&code.at(*at))).and_then(end_of) else { continue };
             let early = code.whole_line(code.bytes(start..first));
-            let end = code.bytes(end..end + 1).end;
-            let line_end = code.text[end..].find('\n').map_or(code.text.len(), |n| end + n + 1);
-            let text = code.text[early.clone()].to_owned();
-            added.push(vec![(early, String::new()), (line_end..line_end, text)]);
+            let (end, text) = (code.line_end(end), code.text[early.clone()].to_owned());
+            added.push(vec![(early, String::new()), (end..end, text)]);
         }
         added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }

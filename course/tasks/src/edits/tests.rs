@@ -136,6 +136,10 @@ fn what_a_loop_loads_before_it_stores_the_last_is_moved() {
         right.replace(&(store.to_owned() + load), store).replace("k0 += BK) {\n", &format!("k0 += BK) {{\n{load}"));
     assert!(right != wrong && repairs(&right, &wrong, WRONG_RESULT, 0));
     assert!(repairs(&right, &right.replace("k0 + BK + own_row", "k0 + own_row"), WRONG_RESULT, 0));
+    let barrier = "        __syncthreads();  // written\n";
+    let end = "        __syncthreads();\n    }\n";
+    let late = right.replace(load, "").replace(end, &(load.to_owned() + end));
+    assert!(repairs(&right.replace(load, "").replace(barrier, &(barrier.to_owned() + load)), &late, "load-ahead", 0));
 }
 
 #[test]
