@@ -238,6 +238,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let advice = match case.access.space {
         _ if let Some(advice) = one_round_less(launch, case.instr) => Some(advice),
         _ if let Some(advice) = exchanged(case, target) => Some(advice),
+        _ if let Some(advice) = through_pointer(case) => Some(advice),
         MemSpace::Shared | MemSpace::Local if used > element.n_elements && *name != LOCAL_ARRAYS => Some(format!(
             "if the index is right, {name} needs at least {used} elements; if not, keep the index below {}.",
             element.n_elements
@@ -249,6 +250,26 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         )),
     };
     Reason { why: Some(why), advice }
+}
+
+/// Returns advice where the line counts from another place, or in other elements, than the array it reads.
+fn through_pointer(case: &Case<'_>) -> Option<String> {
+    let loc = case.launch.loc(case.instr)?;
+    let text = case.launch.text_of(loc.file)?.clean_line(loc.line)?;
+    if let Some((before, after)) = text.split_once("*>(") {
+        let vector = before.rsplit_once('<')?.1.trim_start_matches("const ").trim();
+        let (pointer, _) = after.split_once(")[")?;
+        return Some(format!(
+            "`[…]` after the cast counts in {vector}: divide the index, or take the address first: \
+             `reinterpret_cast<{vector}*>(&{pointer}[…])`."
+        ));
+    }
+    // `sum += *a * *b`.
+    let is_read = text.match_indices('*').any(|(at, _)| {
+        let is_sign = text[..at].ends_with([' ', '(']) && text[at + 1..].starts_with(|c: char| c.is_ascii_lowercase());
+        is_sign && text[..at].trim_end().ends_with(['=', '*', '+', '('])
+    });
+    (is_read && !text.contains('[')).then(|| "check where the pointer starts, and by how much it moves on.".to_owned())
 }
 
 /// Returns advice on an index that something is subtracted from.
@@ -723,6 +744,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
     let width = i64::from(case.access.bytes / target.element.element_bytes.max(1)).max(1);
     let advice = match (text.parse::<i64>().is_ok(), tile) {
         _ if let Some(advice) = exchanged(case, target) => Some(advice),
+        _ if let Some(advice) = through_pointer(case) => Some(advice),
         (true, _) => None,
         (false, false) => Some(only_where(case, name, &condition)),
         (false, true) if *value < 0 => Some(format!("keep {} at 0 or above.", code(text))),

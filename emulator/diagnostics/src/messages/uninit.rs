@@ -76,9 +76,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     let global = !matches!(access.space, MemSpace::Shared | MemSpace::Local);
     let late = written.iter().flatten().any(|(from, to)| (*from..*to).contains(&access.address));
     draft.notes.extend(written.as_deref().map(|written| match (late, global) {
-        (true, _) => {
-            format!("It was written after this read. {}", written_note(target, written, " by the time of this use"))
-        }
+        (true, _) => "It was written after this read.".to_owned(),
         (_, true) => written_note(target, written, " before this launch"),
         _ if at_once && !is_stored_later => written_note(target, written, " by then"),
         _ => written_note(target, written, " by the time of this use"),
@@ -101,7 +99,10 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
             draft.why =
                 fillers.first().map(|filler| filler_reason(launch, here, case.who.block, filler, &element.name));
             let condition = fillers.first().and_then(|filler| filler.condition(launch));
-            let unless = condition.map(|text| format!(", also where {} is false", code(&text))).unwrap_or_default();
+            let line = launch.loc(case.instr).and_then(|loc| launch.text_of(loc.file)?.clean_line(loc.line));
+            let zero = if line.is_some_and(|text| text.contains("+=")) { " (0 adds nothing)" } else { "" };
+            let unless = condition.map(|text| format!(", also where {} is false{zero}", code(&text)));
+            let unless = unless.unwrap_or_default();
             draft.advice = Some(match (any, access.space) {
                 (true, MemSpace::Shared) if late && element.dims.len() == 3 => {
                     draft.why = Some("what is read here is written only after this line has read it.".into());
