@@ -87,13 +87,16 @@ fn hidden(source: &Source, sets: &[Set<'_>]) -> Option<String> {
     ))
 }
 
-/// Returns the only number of one of these types that is loaded or summed.
+/// Returns the numbers of one of these types that are loaded or summed, if there are few.
 fn of_type(sets: &[Set<'_>], types: &[&str]) -> Option<String> {
     let loads = |value: &str| ["A[", "B[", "(A,", "(B,", "tile["].iter().any(|word| value.contains(word));
     let is_named = |ty: &str| ty.split(' ').any(|word| types.contains(&word));
     let holds = |set: &&Set<'_>| is_named(set.ty) && (sums(sets).any(|sum| sum.line == set.line) || loads(set.value));
-    let set = only(sets.iter().filter(holds))?;
-    Some(format!("line {} declares {} as `{}`", set.line, set.name, set.ty))
+    let found: Vec<&Set<'_>> = sets.iter().filter(holds).collect();
+    let told = |set: &&Set<'_>| {
+        format!("line {} declares {} as `{}`", set.line, set.name, set.ty.trim_start_matches("const "))
+    };
+    (1..4).contains(&found.len()).then(|| found.iter().map(told).collect::<Vec<_>>().join(", "))
 }
 
 fn exchanged(sets: &[Set<'_>]) -> Option<String> {

@@ -75,6 +75,8 @@ const CONDITION: Costs = [26, 30, 20, 8, 40];
 const LEAVING: Costs = [26, 30, 6, 8, 40];
 /// Condition of a store that is added.
 const GUARD: Costs = [60, 6, 60, 40, 60];
+/// Condition of a wide access that is added.
+const ALIGNED: Costs = [90, 0, 90, 90, 90];
 /// Order of statements.
 const ORDER: Costs = [8, 60, 30, 20, 90];
 /// Place where the next tiles are requested.
@@ -232,6 +234,9 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.conditions();
     search.guards();
     search.fillers();
+    if clues.code == "E-ALIGN" {
+        search.aligned();
+    }
     search.early_assignments();
     search.hoisted_sums();
     search.hidden_declarations();

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::code::is_word;
 use super::{
-    BARRIER, CONDITION, Changes, Costs, FILLED, FLIP, GUARD, LATE, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL, Search,
+    ALIGNED, BARRIER, CONDITION, Changes, Costs, FILLED, FLIP, GUARD, LATE, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL,
+    Search,
 };
 
 impl Search<'_> {
@@ -39,9 +40,9 @@ impl Search<'_> {
             let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
             let gone = (code.whole_line(range), String::new());
             added.push((2, vec![gone.clone()]));
-            let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 8);
+            let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 24);
             let moved = |(other, insert): &(usize, _)| {
-                (other.abs_diff(line) as u32 + deeper(insert), vec![gone.clone(), insert.clone()])
+                ((other.abs_diff(line) as u32).min(12) + deeper(insert), vec![gone.clone(), insert.clone()])
             };
             added.extend(near.map(moved));
         }
@@ -163,6 +164,27 @@ impl Search<'_> {
             }
         }
         added.into_iter().for_each(|changes| self.add(LATE, 0, changes));
+    }
+
+    /// Requires of an access to several elements at once that rows start where those may, or leaves padding out.
+    pub(super) fn aligned(&mut self) {
+        let code = &self.code;
+        let mut added: Vec<Changes> = Vec::new();
+        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "if") {
+            let Some(close) = code.partner(at + 1).filter(|close| code.at(close - 2) == "<") else { continue };
+            let cast = (close..close + 6).find(|at| code.at(*at) == "reinterpret_cast").unwrap_or(usize::MAX - 5);
+            let is_vector = |at: usize| code.at(at).strip_prefix("double").or(code.at(at).strip_prefix("float"));
+            if let Some(wide) = (cast..cast + 5).find_map(is_vector) {
+                let end = code.bytes(close..close).start;
+                added.push(vec![(end..end, format!(" && {} % {wide} == 0", code.at(close - 1)))]);
+            }
+        }
+        added.push(added.concat());
+        for sum in code.sums().iter().filter(|sum| sum.terms.len() == 2 && code.is_dimension(sum.tokens.start)) {
+            let padding = code.bytes(sum.terms[0].clone()).end..code.bytes(sum.tokens.clone()).end;
+            added.push(vec![(padding, String::new())]);
+        }
+        added.into_iter().for_each(|changes| self.add(ALIGNED, 0, changes));
     }
 
     /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.

@@ -74,6 +74,15 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
 }
 
 #[test]
+fn wide_accesses_are_made_where_rows_start_on_them() {
+    let with = |and: &str| {
+        let one = |at| format!("if (col < n{and}) {{ *reinterpret_cast<float4*>(&C[{at}]) = v; }}\n");
+        format!("void f(float* C, float4 v, int col, int n) {{\n{}{}}}\n", one("col"), one("col + 4"))
+    };
+    assert!(is_among(8, &with(" && n % 4 == 0"), &with(""), &clues("E-ALIGN", &[2])));
+}
+
+#[test]
 fn a_round_too_many_is_left_out_by_one_of_the_very_first() {
     let wrong = KERNEL.replacen("k < BK; ++k", "k <= BK; ++k", 1);
     assert!(is_among(8, KERNEL, &wrong, &clues(WRONG_RESULT, &[])));

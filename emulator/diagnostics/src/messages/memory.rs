@@ -93,12 +93,17 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
             nth(every),
         ));
         let lanes = (size / each).max(1);
-        draft.advice = Some(format!(
-            "pad rows to a multiple of {lanes} {} ({label}{}), or access single {} here.",
-            target.elements(lanes),
-            length.next_multiple_of(lanes),
-            target.elements(2),
-        ));
+        let (wide, single) = (target.elements(lanes), target.elements(2));
+        let padded = length.next_multiple_of(lanes);
+        draft.advice = Some(match label.strip_suffix(" = ") {
+            Some(name) => format!(
+                "access single {single} where {name} is no multiple of {lanes}, or pad rows to a multiple of {lanes} {wide} \
+                 ({label}{padded})."
+            ),
+            None => {
+                format!("pad rows to a multiple of {lanes} {wide} ({label}{padded}), or access single {single} here.")
+            }
+        });
     } else {
         let lanes = size / each.max(1);
         let reason = misplaced(&case, target, lanes).unwrap_or_default();

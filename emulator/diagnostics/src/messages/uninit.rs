@@ -101,7 +101,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
             let condition = fillers.first().and_then(|filler| filler.condition(launch));
             let line = launch.loc(case.instr).and_then(|loc| launch.text_of(loc.file)?.clean_line(loc.line));
             let zero = if line.is_some_and(|text| text.contains("+=")) { " (0 adds nothing)" } else { "" };
-            let unless = condition.map(|text| format!(", also where {} is false{zero}", code(&text)));
+            let unless = condition.map(|(_, text)| format!(", also where {} is false{zero}", code(&text)));
             let unless = unless.unwrap_or_default();
             draft.advice = Some(match (any, access.space) {
                 (true, MemSpace::Shared) if late && element.dims.len() == 3 => {
@@ -470,8 +470,9 @@ struct Filler {
 }
 
 impl Filler {
-    fn condition(&self, launch: &LaunchContext<'_>) -> Option<String> {
-        Some(launch.source(self.instr)?.condition(self.line)?.1)
+    /// Returns the line of the condition around it, and the condition.
+    fn condition(&self, launch: &LaunchContext<'_>) -> Option<(u32, String)> {
+        launch.source(self.instr)?.condition(self.line)
     }
 
     /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for
@@ -620,8 +621,10 @@ fn have_exited(launch: &LaunchContext<'_>) -> bool {
 /// under …`.
 fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Filler, name: &str) -> String {
     let all = launch.threads_per_block() * launch.n_blocks();
-    let under =
-        filler.condition(launch).map(|condition| format!("it is inside {}", code(&format!("if ({condition})"))));
+    let under = filler.condition(launch).map(|(line, condition)| {
+        let at = if line == filler.line { String::new() } else { format!(" (line {line})") };
+        format!("it is inside {}{at}", code(&format!("if ({condition})")))
+    });
     let line = launch.line_name(here, filler.instr);
     match (filler.threads.filter(|&threads| threads < all), under) {
         (Some(0), Some(under)) => format!("{line}, which fills {name}, was executed by no thread: {under}."),
