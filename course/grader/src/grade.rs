@@ -22,7 +22,7 @@ use tasks::{edits, part_id};
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
 use crate::score::{self, Item};
-use crate::similar::{self, Pair};
+use crate::similar::{self, Pair, Same, Source};
 use crate::submissions::{self, Submission, SubmittedFile};
 use crate::unit::{TaskLimits, Tools, Unit, code};
 
@@ -44,6 +44,10 @@ pub struct Grading<'a> {
     pub starters: &'a BTreeMap<String, String>,
     /// Finished kernels by task name.
     pub finished: &'a BTreeMap<String, String>,
+    /// Folders of earlier submissions, to compare with.
+    pub against: &'a [PathBuf],
+    /// Whether to write the sources as MOSS takes them.
+    pub moss: bool,
 }
 
 /// The grades of a class. Fields are only ever added.
@@ -55,6 +59,9 @@ pub struct Class {
     pub max: f64,
     /// Students, sorted by name.
     pub students: Vec<Student>,
+    /// Submissions with the same kernel.
+    #[serde(default)]
+    pub same: Vec<Same>,
     /// Pairs of submissions with common passages.
     pub similar: Vec<Pair>,
 }
@@ -336,22 +343,52 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             notes,
         });
     }
-    let mut similar = Vec::new();
+    let (same, similar) = compare(grading, found)?;
+    Ok(Class { format: VERSION, title: rubric.title.clone(), max: rubric.max(), students, same, similar })
+}
+
+/// Compares the kernels of each task with each other, with those of earlier submissions, and with the book's.
+fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<(Vec<Same>, Vec<Pair>), FileError> {
+    let tasks = &grading.rubric.tasks;
+    let (mut same, mut similar) = (Vec::new(), Vec::new());
+    let mut earlier: Vec<Submission> = Vec::new();
+    for folder in grading.against {
+        let year = folder.file_name().unwrap_or_default().to_string_lossy();
+        let all = submissions::all(folder).map_err(FileError::at(folder))?;
+        let named = |mut submission: Submission| {
+            submission.student = format!("{year}/{}", submission.student);
+            submission
+        };
+        earlier.extend(all.into_iter().map(named));
+    }
     // Right answers to a task for the host are all alike.
-    let kernels = rubric.tasks.iter().enumerate();
+    let kernels = tasks.iter().enumerate();
     for (at, graded) in kernels.filter(|(_, graded)| graded.task.host.is_none()) {
         let name = graded.task.name.to_string();
+        let file = graded.task.file();
         let starter = grading.starters.get(&name).map_or("", String::as_str);
-        let sources: Vec<(&str, &str)> = found
-            .iter()
-            .filter_map(|(submission, entries)| match &entries.get(at)?.handed {
-                SubmittedFile::Text(text) => Some((submission.student.as_str(), text.as_str())),
-                _ => None,
-            })
-            .collect();
-        similar.extend(similar::pairs(&name, starter, &sources));
+        let text = |handed: &SubmittedFile| match handed {
+            SubmittedFile::Text(text) => Some(text.clone()),
+            _ => None,
+        };
+        let handed =
+            found.iter().filter_map(|(by, entries)| Some((by.student.as_str(), text(&entries.get(at)?.handed)?)));
+        let n_handed = handed.clone().count();
+        let is_only = tasks.len() == 1;
+        let earlier = earlier.iter().filter_map(|by| Some((by.student.as_str(), text(&by.source(&file, is_only).0)?)));
+        let book = grading.finished.get(&name).map(|text| ("the book", text.clone()));
+        let all: Vec<(&str, String)> = handed.chain(earlier).chain(book).collect();
+        let sources = all.iter().enumerate();
+        let sources = sources.map(|(at, (name, text))| Source { name, text, is_submission: at < n_handed });
+        let sources: Vec<Source<'_>> = sources.collect();
+        if grading.moss {
+            similar::write_moss(&grading.out.join("moss").join(&name), &file, starter, &sources)?;
+        }
+        let (same_kernels, pairs) = similar::compare(&name, starter, &sources);
+        same.extend(same_kernels);
+        similar.extend(pairs);
     }
-    Ok(Class { format: VERSION, title: rubric.title.clone(), max: rubric.max(), students, similar })
+    Ok((same, similar))
 }
 
 /// Returns the verdict on a task: the stored one, or one that says that nothing was handed in.

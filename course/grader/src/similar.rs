@@ -1,4 +1,4 @@
-//! Submissions with common passages: a hint for a person, and no verdict.
+//! Submissions that are the same or have common passages: a hint for a person, and no verdict.
 //!
 //! Sources are compared as sequences of tokens without chosen names and numbers, so that renaming changes nothing. Of
 //! all runs of `RUN` tokens, the smallest hash of each `WINDOW` neighbours is kept (winnowing): a shared passage of
@@ -8,7 +8,9 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
+use catalog::files::{FileError, write_derived};
 use serde::{Deserialize, Serialize};
 
 /// Tokens of a run.
@@ -38,30 +40,59 @@ const WORDS: [&str; 56] = [
     "__shfl_xor_sync", "__syncthreads", "__syncwarp", "asm", "blockDim", "blockIdx", "gridDim", "threadIdx",
 ];
 
-/// Two submissions to one task.
+/// Two kernels of one task with common passages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// Name of the task, such as `v02`.
     pub task: String,
-    /// The two students, in alphabetical order.
+    /// The two students, in alphabetical order, or a student and what was compared with.
     pub students: [String; 2],
     /// Common part of the smaller source's passages, from 0 to 1, with two digits.
     pub share: f64,
     pub passages: usize,
 }
 
-/// Pairs among the sources of one task by student, the most similar first.
-pub fn pairs(task: &str, starter: &str, sources: &[(&str, &str)]) -> Vec<Pair> {
+/// Submissions to one task with the same kernel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Same {
+    pub task: String,
+    /// The students, in alphabetical order, and what they were compared with.
+    pub students: Vec<String>,
+    /// Names or numbers differ, not only comments and spaces.
+    pub renamed: bool,
+}
+
+/// A kernel, with the name of who handed it in, or of where it is from.
+#[derive(Debug, Clone, Copy)]
+pub struct Source<'a> {
+    pub name: &'a str,
+    pub text: &'a str,
+    /// Whether it was handed in now: others are compared with these, not among themselves.
+    pub is_submission: bool,
+}
+
+/// Returns what the sources of one task have in common: those that are the same, and pairs, the most similar first.
+pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<Same>, Vec<Pair>) {
     let given: BTreeSet<u64> = runs(starter).into_iter().collect();
-    // Students by their passages: in a class of thousands many hand in the same.
+    // Sources by their passages: in a class of thousands many hand in the same.
     let mut prints: HashMap<&str, Vec<u64>> = HashMap::new();
-    let mut groups: BTreeMap<Vec<u64>, Vec<&str>> = BTreeMap::new();
-    for (student, text) in sources {
-        let print = prints.entry(text).or_insert_with(|| fingerprint(text).difference(&given).copied().collect());
-        groups.entry(print.clone()).or_default().push(student);
+    let mut groups: BTreeMap<Vec<u64>, Vec<Source<'_>>> = BTreeMap::new();
+    for source in sources {
+        let new = || fingerprint(source.text).difference(&given).copied().collect();
+        let print = prints.entry(source.text).or_insert_with(new);
+        groups.entry(print.clone()).or_default().push(*source);
     }
-    let mut groups: Vec<(Vec<u64>, Vec<&str>)> = groups.into_iter().collect();
-    groups.iter_mut().for_each(|(_, students)| students.sort_unstable());
+    let mut groups: Vec<(Vec<u64>, Vec<Source<'_>>)> = groups.into_iter().collect();
+    groups.iter_mut().for_each(|(_, sources)| sources.sort_unstable_by_key(|source| source.name));
+    let is_same = |(print, sources): &&(Vec<u64>, Vec<Source<'_>>)| {
+        sources.len() > 1 && sources.iter().any(|source| source.is_submission) && print.len() >= MIN_PASSAGES
+    };
+    let same = groups.iter().filter(is_same).map(|(_, sources)| Same {
+        task: task.to_owned(),
+        students: sources.iter().map(|source| source.name.to_owned()).collect(),
+        renamed: sources.iter().any(|source| words(source.text) != words(sources[0].text)),
+    });
+    let same = same.collect();
     // The groups that have a passage, in order.
     let mut owners: HashMap<u64, Vec<usize>> = HashMap::new();
     for (at, (print, _)) in groups.iter().enumerate() {
@@ -73,13 +104,13 @@ pub fn pairs(task: &str, starter: &str, sources: &[(&str, &str)]) -> Vec<Pair> {
     owners.retain(|_, owners| owners.iter().map(|&at| groups[at].1.len()).sum::<usize>() <= most);
     let size = |(print, _): &(Vec<u64>, _)| print.iter().filter(|&hash| owners.contains_key(hash)).count();
     let sizes: Vec<usize> = groups.iter().map(size).collect();
-    // The passages that each group, from the one at hand on, shares with it.
+    // The passages that each group behind the one at hand shares with it.
     let mut shared = vec![0_usize; groups.len()];
     let mut found = Vec::new();
     for (a, (print, students)) in groups.iter().enumerate() {
         let mut others = Vec::new();
         for owners in print.iter().filter_map(|hash| owners.get(hash)) {
-            for &b in &owners[owners.partition_point(|&b| b < a)..] {
+            for &b in &owners[owners.partition_point(|&b| b <= a)..] {
                 if shared[b] == 0 {
                     others.push(b);
                 }
@@ -93,8 +124,7 @@ pub fn pairs(task: &str, starter: &str, sources: &[(&str, &str)]) -> Vec<Pair> {
                 continue;
             }
             let share = (100.0 * passages as f64 / smaller as f64).round() / 100.0;
-            let others = (a != b).then(|| groups[b].1.as_slice());
-            found.extend(first_pairs(students, others).into_iter().map(|pair| (share, passages, pair)));
+            found.extend(first_pairs(students, &groups[b].1).into_iter().map(|pair| (share, passages, pair)));
             if found.len() >= MANY_PAIRS {
                 keep_most_similar(&mut found);
             }
@@ -107,23 +137,30 @@ pub fn pairs(task: &str, starter: &str, sources: &[(&str, &str)]) -> Vec<Pair> {
         share,
         passages,
     };
-    found.into_iter().map(pair).collect()
+    (same, found.into_iter().map(pair).collect())
 }
 
-/// Returns the first [`MAX_PAIRS`] pairs, in alphabetical order, of students of one group, or of one from each of two.
-fn first_pairs<'a>(students: &[&'a str], others: Option<&[&'a str]>) -> Vec<[&'a str; 2]> {
-    let of_group = |students: &[&'a str], group: u8| {
-        let first = students.iter().take(MAX_PAIRS + 1);
-        first.map(|student| (*student, group)).collect::<Vec<_>>()
+/// Writes sources as MOSS takes them: the starter, and a folder for each name.
+pub fn write_moss(folder: &Path, file: &str, starter: &str, sources: &[Source<'_>]) -> Result<(), FileError> {
+    let put = |path: PathBuf, text: &str| {
+        let made = std::fs::create_dir_all(catalog::files::folder_of(&path)).and_then(|()| write_derived(&path, text));
+        made.map_err(FileError::at(&path))
     };
-    let mut all = of_group(students, 0);
-    all.extend(of_group(others.unwrap_or_default(), 1));
-    all.sort_unstable();
-    let mut found = Vec::new();
-    for (at, (first, group)) in all.iter().enumerate() {
-        let second = all[at + 1..].iter().filter(|(_, other)| others.is_none() || other != group);
-        found.extend(second.map(|(second, _)| [*first, *second]));
-    }
+    put(folder.join("base").join(file), starter)?;
+    sources
+        .iter()
+        .try_for_each(|source| put(folder.join("all").join(crate::file_name(source.name)).join(file), source.text))
+}
+
+/// Returns the first [`MAX_PAIRS`] pairs of one of each group, in alphabetical order.
+fn first_pairs<'a>(group: &[Source<'a>], others: &[Source<'a>]) -> Vec<[&'a str; 2]> {
+    let first = |group: &[Source<'a>]| group.iter().take(MAX_PAIRS).copied().collect::<Vec<_>>();
+    let others = first(others);
+    let pairs = first(group).into_iter().flat_map(|one| others.iter().map(move |other| (one, *other)));
+    let of_class = pairs.filter(|(one, other)| one.is_submission || other.is_submission);
+    let sorted = |(one, other): (Source<'a>, Source<'a>)| [one.name.min(other.name), one.name.max(other.name)];
+    let mut found: Vec<[&str; 2]> = of_class.map(sorted).collect();
+    found.sort_unstable();
     found.truncate(MAX_PAIRS);
     found
 }
@@ -153,7 +190,7 @@ fn fingerprint(text: &str) -> BTreeSet<u64> {
 }
 
 /// Computes FNV-1a with a final mix, so that the smallest of several hashes is a random one.
-fn hash(tokens: &[String]) -> u64 {
+fn hash(tokens: &[&str]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for byte in tokens.iter().flat_map(|token| token.bytes().chain([0])) {
         hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
@@ -163,37 +200,34 @@ fn hash(tokens: &[String]) -> u64 {
     hash ^ (hash >> 33)
 }
 
-/// Returns the tokens of a source: without comments and white space, chosen names as `n`, numbers as `0`, strings as
-/// `s`.
-fn tokens(text: &str) -> Vec<String> {
+/// Returns the tokens of a source: chosen names as `n`, numbers as `0`, strings as `s`.
+fn tokens(text: &str) -> Vec<&str> {
+    let plain = |word: &'_ str| match word.chars().next() {
+        Some('"' | '\'') => "s",
+        Some(c) if c.is_ascii_digit() => "0",
+        Some(c) if (c.is_alphabetic() || c == '_') && !WORDS.contains(&word) => "n",
+        _ => "",
+    };
+    let plain = |word| Some(plain(word)).filter(|plain| !plain.is_empty()).unwrap_or(word);
+    words(text).into_iter().map(plain).collect()
+}
+
+/// Returns the words, numbers, strings and signs of a source, without comments and white space.
+fn words(text: &str) -> Vec<&str> {
     let mut out = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
-        let len = match first {
-            c if c.is_whitespace() => c.len_utf8(),
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            '"' | '\'' => {
-                out.push("s".into());
-                string(rest, first)
-            }
-            c if c.is_alphabetic() || c == '_' => {
-                let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
-                let end = end.unwrap_or(rest.len());
-                let word = &rest[..end];
-                out.push(if WORDS.contains(&word) { word.into() } else { "n".into() });
-                end
-            }
-            c if c.is_ascii_digit() => {
-                out.push("0".into());
-                let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '.'));
-                end.unwrap_or(rest.len())
-            }
-            c => {
-                out.push(c.to_string());
-                c.len_utf8()
-            }
+        let until = |is_end: &dyn Fn(char) -> bool| rest.find(is_end).unwrap_or(rest.len());
+        let (len, is_word) = match first {
+            c if c.is_whitespace() => (c.len_utf8(), false),
+            '/' if rest.starts_with("//") => (until(&|c| c == '\n'), false),
+            '/' if rest.starts_with("/*") => (rest.find("*/").map_or(rest.len(), |end| end + 2), false),
+            '"' | '\'' => (string(rest, first), true),
+            c if c.is_alphabetic() || c == '_' => (until(&|c| !(c.is_alphanumeric() || c == '_')), true),
+            c if c.is_ascii_digit() => (until(&|c| !(c.is_ascii_alphanumeric() || c == '.')), true),
+            c => (c.len_utf8(), true),
         };
+        out.extend(is_word.then_some(&rest[..len]));
         rest = &rest[len..];
     }
     out

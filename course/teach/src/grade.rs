@@ -43,8 +43,8 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     let name = args.rubric.display().to_string();
     let text = read_text(&args.rubric).with_context(|| name.clone())?;
     let rubric = Rubric::parse(&text, &name, &root)?;
-    if !args.submissions.is_dir() {
-        bail!("{} is not a folder", args.submissions.display());
+    if let Some(missing) = [&args.submissions].into_iter().chain(&args.against).find(|folder| !folder.is_dir()) {
+        bail!("{} is not a folder", missing.display());
     }
     if lies_inside(&args.out, &args.submissions) {
         let (out, submissions) = (args.out.display(), args.submissions.display());
@@ -70,6 +70,8 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         limits: limits(args.limit),
         starters: &starters,
         finished: &finished,
+        against: &args.against,
+        moss: args.moss,
     };
     let bar = Bar::new();
     let on_progress = |done: usize, of: usize| {
@@ -122,6 +124,12 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
         "--out".into(),
         whole(&args.out)?,
     ];
+    for folder in &args.against {
+        command.extend(["--against".into(), whole(folder)?]);
+    }
+    if args.moss {
+        command.push("--moss".into());
+    }
     if let Some(limit) = args.limit {
         command.extend(["--limit".into(), limit.to_string()]);
     }
@@ -391,8 +399,11 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
         let why = why.filter_map(|verdict| verdict.why.as_deref()).next().unwrap_or_default();
         out.push_str(&format!("{}: could not be graded: {}\n", student.name, grader::plain(why)));
     }
-    if !class.similar.is_empty() {
-        out.push_str(&format!("{} pairs have passages in common; the report names them\n", class.similar.len()));
+    let (n_same, n_pairs) = (class.same.len(), class.similar.len());
+    if n_same + n_pairs > 0 {
+        out.push_str(&format!(
+            "groups with the same kernel: {n_same}, pairs with passages in common: {n_pairs}; the report names them\n"
+        ));
     }
     if let Some(report) = files.first() {
         out.push_str(&format!("the report: {}\n", paths::display_path(report)));
@@ -404,11 +415,11 @@ fn records(class: &Class) -> Result<()> {
     for student in &class.students {
         output::print(&format!("{}\n", serde_json::json!({"student": student})))?;
     }
-    let (title, max, similar) = (&class.title, class.max, &class.similar);
+    let (title, max, same, similar) = (&class.title, class.max, &class.same, &class.similar);
     let n = class.students.len();
     output::print(&format!(
         "{}\n",
-        serde_json::json!({"class": {"title": title, "max": max, "n": n, "similar": similar}})
+        serde_json::json!({"class": {"title": title, "max": max, "n": n, "same": same, "similar": similar}})
     ))
 }
 

@@ -102,6 +102,12 @@ pub struct Grade {
     /// Grade without bubblewrap: submissions can then read your files
     #[arg(long)]
     pub no_sandbox: bool,
+    /// Folder of earlier submissions, to compare with
+    #[arg(long, value_name = "DIR")]
+    pub against: Vec<PathBuf>,
+    /// Write the kernels to moss/ in the folder for the results, as MOSS takes them
+    #[arg(long)]
+    pub moss: bool,
     /// Grade only part I of N, counted from 0, and write no report
     #[arg(long, value_name = "I/N", value_parser = part)]
     pub part: Option<(usize, usize)>,

@@ -161,26 +161,27 @@ fn misconceptions(class: &Class) -> String {
 }
 
 fn similar(class: &Class) -> String {
-    if class.similar.is_empty() {
-        return String::new();
+    let row = |task: &str, who: &[String], how: &str| {
+        let who: Vec<&str> = who.iter().map(String::as_str).collect();
+        format!("<tr><td>{}</td><td>{}</td><td>{how}</td></tr>\n", escaped(task), names(class, &who))
+    };
+    let same = class.same.iter().map(|same| {
+        let how = if same.renamed { "the same kernel, with other names or numbers" } else { "the same kernel" };
+        row(&same.task, &same.students, how)
+    });
+    let pairs = class.similar.iter().map(|pair| {
+        let how = format!("{:.0} % of the shorter one, {} passages", 100.0 * pair.share, pair.passages);
+        row(&pair.task, &pair.students, &how)
+    });
+    let rows: String = same.chain(pairs).collect();
+    if rows.is_empty() {
+        return rows;
     }
-    let mut out = String::from(
-        "<h2>Passages in common</h2>\n<p>Which submissions to read side by side. Names and numbers do not count, nor \
-         does what the starter has or what many share. Two people with one idea can look like this, too: it proves \
-         nothing.</p>\n<table>\n<tr><th>task</th><th>students</th><th class=\"n\">share of the shorter one</th><th \
-         class=\"n\">passages</th></tr>\n",
-    );
-    for pair in &class.similar {
-        out.push_str(&format!(
-            "<tr><td>{}</td><td>{}, {}</td><td class=\"n\">{:.0} %</td><td class=\"n\">{}</td></tr>\n",
-            escaped(&pair.task),
-            link(class, &pair.students[0]),
-            link(class, &pair.students[1]),
-            100.0 * pair.share,
-            pair.passages
-        ));
-    }
-    out + "</table>\n"
+    format!(
+        "<h2>In common</h2>\n<p>Which submissions to read side by side. Comments do not count, nor does what the starter has, \
+         and in passages neither do names and numbers. Two people with one idea can look like this, too: it proves \
+         nothing.</p>\n<table>\n<tr><th>task</th><th>students</th><th>in common</th></tr>\n{rows}</table>\n"
+    )
 }
 
 fn students(class: &Class) -> String {

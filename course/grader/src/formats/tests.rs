@@ -1,6 +1,6 @@
 use super::*;
 use crate::score::Item;
-use crate::similar::Pair;
+use crate::similar::{Pair, Same};
 use tasks::TaskName;
 
 /// Returns a class of two, with names and texts that try to escape their format.
@@ -41,6 +41,7 @@ pub(crate) fn class() -> Class {
                 &verdict,
             ),
         ],
+        same: vec![Same { task: "v02".into(), students: vec!["<b>bob</b>".into(), "the book".into()], renamed: true }],
         similar: vec![Pair {
             task: "v02".into(),
             students: ["<b>bob</b>".into(), "=cmd()|\"ada\"".into()],

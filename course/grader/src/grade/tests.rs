@@ -53,6 +53,8 @@ impl Played {
             limits: TaskLimits::default(),
             starters: &BTreeMap::new(),
             finished: &BTreeMap::from([("v02".to_owned(), "void  f(); // the book's".to_owned())]),
+            against: &[],
+            moss: false,
         };
         run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
     }

@@ -18,46 +18,55 @@ fn source(seed: usize, names: &str) -> String {
     out + "}\n"
 }
 
-fn named(class: &[(&str, String)], starter: &str) -> Vec<String> {
-    let sources: Vec<(&str, &str)> = class.iter().map(|(name, text)| (*name, text.as_str())).collect();
-    pairs("v02", starter, &sources)
-        .iter()
-        .map(|pair| format!("{} {} {}", pair.students[0], pair.students[1], pair.share))
-        .collect()
+fn compared(class: &[(&str, String)], starter: &str) -> (Vec<String>, Vec<String>) {
+    let sources = class.iter().map(|(name, text)| Source { name, text, is_submission: !name.contains('/') });
+    let (same, pairs) = compare("v02", starter, &sources.collect::<Vec<_>>());
+    let same = same.iter().map(|same| format!("{} {}", same.students.join(" "), same.renamed));
+    let pairs = pairs.iter().map(|pair| format!("{} {} {}", pair.students[0], pair.students[1], pair.share));
+    (same.collect(), pairs.collect())
 }
 
 #[test]
 fn renaming_and_comments_hide_nothing() {
     let renamed = source(1, "y").replace('\n', " // mine\n");
-    let class = [("bob", source(1, "x")), ("ada", renamed), ("eve", source(2, "x"))];
-    assert_eq!(named(&class, ""), ["ada bob 1"]);
+    let commented = source(2, "x").replace('\n', "\n\n/* mine */");
+    let class = [("bob", source(1, "x")), ("ada", renamed), ("eve", source(2, "x")), ("kim", commented)];
+    let (mut same, pairs) = compared(&class, "");
+    same.sort();
+    assert_eq!((same, pairs), (vec!["ada bob true".to_owned(), "eve kim false".to_owned()], Vec::new()));
 }
 
 #[test]
-fn equal_sources_are_compared_once_and_their_pairs_are_few() {
+fn parts_are_found_and_earlier_submissions_are_compared_with_these_alone() {
+    let half = |first, second| source(first, "x") + &source(second, "x");
+    let class = [("ada", half(1, 2)), ("bob", half(1, 3)), ("2025/bob", half(3, 4)), ("2025/eve", half(4, 5))];
+    let (same, pairs) = compared(&class, "");
+    let named: Vec<&str> = pairs.iter().filter_map(|pair| pair.rsplit_once(' ')).map(|(names, _)| names).collect();
+    assert_eq!((same.len(), named), (0, Vec::<&str>::new()), "half is less than is reported");
+    let class =
+        [("ada", source(1, "x")), ("2025/bob", half(1, 3)), ("2025/eve", half(1, 5)), ("2025/kim", source(1, "y"))];
+    let (same, pairs) = compared(&class, "");
+    assert_eq!(same, ["2025/kim ada true"]);
+    assert!(pairs.iter().all(|pair| pair.contains("ada")), "{pairs:?}");
+}
+
+#[test]
+fn equal_sources_are_named_once_whatever_many_share() {
     let names: Vec<String> = (0..4000).map(|at| format!("s{at:04}")).collect();
-    // Eight groups of equal sources, so that nothing is common to a quarter of the class.
     let texts: Vec<String> = (0..8).map(|seed| source(seed, "x")).collect();
-    let sources: Vec<(&str, &str)> =
-        names.iter().enumerate().map(|(at, name)| (name.as_str(), texts[at % 8].as_str())).collect();
-    let found = pairs("v02", "", &sources);
-    assert_eq!(found.len(), MAX_PAIRS);
-    assert!(found.iter().all(|pair| pair.share == 1.0), "{found:?}");
-    assert_eq!(first_pairs(&["a", "c"], Some(&["b", "d"])), [["a", "b"], ["a", "d"], ["b", "c"], ["c", "d"]]);
-    assert_eq!(first_pairs(&["a", "b", "c"], None), [["a", "b"], ["a", "c"], ["b", "c"]]);
+    let sources = names.iter().enumerate();
+    let sources = sources.map(|(at, name)| Source { name, text: &texts[at % 8], is_submission: true });
+    let (same, pairs) = compare("v02", "", &sources.collect::<Vec<_>>());
+    assert_eq!((same.len(), same[0].students.len(), pairs.len()), (8, 500, 0));
+    let names = ["a", "b", "c", "d", "e"];
+    let class: Vec<(&str, String)> = names.iter().map(|name| (*name, source(1, "x"))).collect();
+    assert_eq!(compared(&class, ""), (vec!["a b c d e false".to_owned()], Vec::new()));
 }
 
 #[test]
 fn what_the_starter_has_does_not_count() {
     let class = [("ada", source(1, "x")), ("bob", source(1, "x"))];
-    assert!(named(&class, &source(1, "z")).is_empty());
-}
-
-#[test]
-fn what_everybody_has_does_not_count() {
-    let names = ["a", "b", "c", "d", "e"];
-    let class: Vec<(&str, String)> = names.iter().map(|name| (*name, source(1, "x"))).collect();
-    assert!(named(&class, "").is_empty());
+    assert_eq!(compared(&class, &source(1, "z")), (Vec::new(), Vec::new()));
 }
 
 #[test]
