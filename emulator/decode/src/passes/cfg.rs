@@ -18,16 +18,16 @@ pub(crate) struct Cfg {
     pub(crate) predecessors: Lists,
 }
 
-/// Lists of numbers, one per block, in one allocation.
+/// Numbered lists, such as one per block, in one allocation.
 #[derive(Debug, Default)]
-pub(crate) struct Lists {
+pub(crate) struct Lists<T = u32> {
     offsets: Vec<u32>,
-    items: Vec<u32>,
+    items: Vec<T>,
 }
 
-impl Lists {
+impl<T: Copy + Default> Lists<T> {
     /// Builds lists from (list, item) pairs; items keep their order.
-    pub(crate) fn from_pairs(n: usize, pairs: &[(u32, u32)]) -> Lists {
+    pub(crate) fn from_pairs(n: usize, pairs: &[(u32, T)]) -> Self {
         let mut offsets = vec![0u32; n + 1];
         for &(list, _) in pairs {
             offsets[list as usize + 1] += 1;
@@ -36,17 +36,36 @@ impl Lists {
             offsets[i + 1] += offsets[i];
         }
         let mut next = offsets.clone();
-        let mut items = vec![0; pairs.len()];
+        let mut items = vec![T::default(); pairs.len()];
         for &(list, item) in pairs {
             items[next[list as usize] as usize] = item;
             next[list as usize] += 1;
         }
-        Lists { offsets, items }
+        Self { offsets, items }
     }
 
-    pub(crate) fn of(&self, list: u32) -> &[u32] {
+    /// Builds lists one after the other: `add` appends the items of a list.
+    pub(crate) fn build(n: usize, mut add: impl FnMut(u32, &mut Vec<T>)) -> Self {
+        let (mut offsets, mut items) = (vec![0], Vec::new());
+        for list in 0..n as u32 {
+            add(list, &mut items);
+            offsets.push(items.len() as u32);
+        }
+        Self { offsets, items }
+    }
+
+    pub(crate) fn of(&self, list: u32) -> &[T] {
         let list = list as usize;
         &self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize]
+    }
+
+    pub(crate) fn of_mut(&mut self, list: u32) -> &mut [T] {
+        let list = list as usize;
+        &mut self.items[self.offsets[list] as usize..self.offsets[list + 1] as usize]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.offsets.len() - 1
     }
 }
 

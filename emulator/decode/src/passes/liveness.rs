@@ -14,8 +14,7 @@ pub(crate) type Stretch = (u32, u32);
 /// Stretches of each register: ascending, disjoint.
 #[derive(Debug)]
 pub(crate) struct Liveness {
-    offsets: Vec<u32>,
-    stretches: Vec<Stretch>,
+    stretches: Lists<Stretch>,
     /// Registers that may be read before they are written.
     pub(crate) at_entry: Vec<u32>,
     /// Pairs of a register and a block at whose end it is live.
@@ -24,25 +23,20 @@ pub(crate) struct Liveness {
 
 impl Liveness {
     pub(crate) fn of(&self, register: u32) -> &[Stretch] {
-        let register = register as usize;
-        &self.stretches[self.offsets[register] as usize..self.offsets[register + 1] as usize]
+        self.stretches.of(register)
     }
 
     /// Makes registers live from the first operation to the last.
     pub(crate) fn pin(&mut self, registers: &[u32], n_ops: usize) {
-        let mut pinned = vec![false; self.offsets.len() - 1];
+        let mut pinned = vec![false; self.stretches.len()];
         registers.iter().for_each(|&register| pinned[register as usize] = true);
-        let mut offsets = vec![0];
-        let mut stretches = Vec::with_capacity(self.stretches.len() + registers.len());
-        for (register, pinned) in pinned.into_iter().enumerate() {
-            if pinned {
+        self.stretches = Lists::build(pinned.len(), |register, stretches| {
+            if pinned[register as usize] {
                 stretches.push((0, 2 * n_ops as u32))
             } else {
-                stretches.extend_from_slice(self.of(register as u32))
+                stretches.extend_from_slice(self.of(register))
             }
-            offsets.push(stretches.len() as u32);
-        }
-        (self.offsets, self.stretches) = (offsets, stretches);
+        });
     }
 
     /// Returns whether a register has a value at `from` that is used at `to` or later.
@@ -58,41 +52,24 @@ impl Liveness {
         let LiveOut { pairs, at_entry } = find_live_out(cfg, &exposed, &kills, n_registers)?;
         let live_out = Lists::from_pairs(cfg.n_blocks(), &pairs);
         let pieces = find_pieces(ops, cfg, &live_out, n_registers);
-        Some(Self { at_entry, n_pairs: pairs.len(), ..Self::merge(n_registers, &pieces) })
+        Some(Self { stretches: merge(n_registers, &pieces), at_entry, n_pairs: pairs.len() })
     }
+}
 
-    /// Sorts pieces by register and joins adjacent ones. Pieces of one register come in descending order of blocks.
-    fn merge(n_registers: usize, pieces: &[(u32, Stretch)]) -> Liveness {
-        let mut counts = vec![0u32; n_registers + 1];
-        for &(register, _) in pieces {
-            counts[register as usize + 1] += 1;
-        }
-        for i in 0..n_registers {
-            counts[i + 1] += counts[i];
-        }
-        let mut sorted = vec![(0, 0); pieces.len()];
-        let mut next = counts.clone();
-        for &(register, stretch) in pieces.iter().rev() {
-            sorted[next[register as usize] as usize] = stretch;
-            next[register as usize] += 1;
-        }
-        let mut offsets = Vec::with_capacity(n_registers + 1);
-        let mut stretches: Vec<Stretch> = Vec::with_capacity(pieces.len());
-        offsets.push(0);
-        for register in 0..n_registers {
-            let own = &mut sorted[counts[register] as usize..counts[register + 1] as usize];
-            own.sort_unstable();
-            let first = stretches.len();
-            for &(from, until) in own.iter() {
-                match stretches[first..].last_mut() {
-                    Some(last) if last.1 >= from => last.1 = last.1.max(until),
-                    _ => stretches.push((from, until)),
-                }
+/// Sorts pieces by register and joins adjacent ones.
+fn merge(n_registers: usize, pieces: &[(u32, Stretch)]) -> Lists<Stretch> {
+    let mut sorted = Lists::from_pairs(n_registers, pieces);
+    Lists::build(n_registers, |register, stretches: &mut Vec<Stretch>| {
+        let own = sorted.of_mut(register);
+        own.sort_unstable();
+        let first = stretches.len();
+        for &(from, until) in own.iter() {
+            match stretches[first..].last_mut() {
+                Some(last) if last.1 >= from => last.1 = last.1.max(until),
+                _ => stretches.push((from, until)),
             }
-            offsets.push(stretches.len() as u32);
         }
-        Liveness { offsets, stretches, at_entry: Vec::new(), n_pairs: 0 }
-    }
+    })
 }
 
 /// Finds for each register the blocks that read it before writing it, and the blocks that write it for all lanes.

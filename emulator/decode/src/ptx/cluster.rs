@@ -17,7 +17,7 @@ impl<'a> Lower<'a> {
     /// `mapa.shared::cluster.u32 d, a, rank;`, or without the space for generic addresses.
     pub(super) fn map_address(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 3)?;
-        let offset = self.shared_offset(instruction, 1)?;
+        let offset = self.shared_offset(instruction)?;
         let rank = self.source(&instruction.operands[2], Class::Bits32, Some(Type::U32))?;
         let [last, shift] = [LAST_RANK, RANK_SHIFT].map(|n| self.constants.bits32(n, self.span));
         let rank = self.computed("min", &["u32"], &[rank, last?])?;
@@ -41,16 +41,16 @@ impl<'a> Lower<'a> {
     /// `getctarank.shared::cluster.u32 d, a;`
     pub(super) fn rank_of_address(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
-        let offset = self.shared_offset(instruction, 1)?;
+        let offset = self.shared_offset(instruction)?;
         let dst = self.destination(&instruction.operands[0], Class::Bits32)?;
         let shift = self.constants.bits32(RANK_SHIFT, self.span)?;
         let rank = self.computed("shr", &["u32"], &[offset, shift])?;
         self.builtin(Builtin::Mov32, dst, &[rank])
     }
 
-    /// Emits the low half of a shared or generic address.
-    fn shared_offset(&mut self, instruction: &'a Instruction, at: usize) -> Result<Src> {
-        let operand = &instruction.operands[at];
+    /// Emits the low half of the first source, a shared or generic address.
+    fn shared_offset(&mut self, instruction: &'a Instruction) -> Result<Src> {
+        let operand = &instruction.operands[1];
         if !instruction.has("u64") {
             return self.source(operand, Class::Bits32, None);
         }
