@@ -101,6 +101,17 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// Writes the first two predicates that are wanted, each with its value.
+    pub(super) fn write_predicates(&mut self, value: impl Fn(&mut Self, usize) -> Result<Src>) -> Result<()> {
+        let mut writes = Vec::new();
+        for at in 0..2 {
+            if let Some(dst) = self.wanted_predicate(at) {
+                writes.push(PendingResult::Pred(dst, value(self, at)?));
+            }
+        }
+        self.write(writes)
+    }
+
     /// Attaches an operation to the instruction, under its guard or for all converged lanes.
     fn attach(&mut self, op: VirtualOp, guarded: bool) -> VirtualOp {
         VirtualOp {

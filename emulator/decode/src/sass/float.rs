@@ -5,7 +5,7 @@ use sass::operation::Modifier;
 
 use super::Lower;
 use super::emit::PendingResult;
-use crate::{error::Result, virtual_op::AluFunction};
+use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, SassStep};
 
@@ -55,9 +55,8 @@ impl Lower<'_> {
     /// Takes `RM.FTZ.SAT` as PTX modifiers of an operation that requires a rounding.
     fn modes(&mut self, ty: &'static str) -> Vec<&'static str> {
         let round = self.take_choice(&ROUNDINGS).unwrap_or("rn");
-        let flags =
-            [self.take_modifier(Modifier::Ftz).then_some("ftz"), self.take_modifier(Modifier::Sat).then_some("sat")];
-        [round].into_iter().chain(flags.into_iter().flatten()).chain([ty]).collect()
+        let flags = self.take_flags(&[(Modifier::Ftz, "ftz"), (Modifier::Sat, "sat")]);
+        [&[round], &flags[..], &[ty]].concat()
     }
 
     /// `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
@@ -99,12 +98,7 @@ impl Lower<'_> {
 
     /// `FMNMX`, `DMNMX`: the smaller one where the predicate holds, else the larger one.
     pub(super) fn extremum(&mut self) -> Result<()> {
-        let mut modes = Vec::new();
-        for (modifier, mode) in [(Modifier::Ftz, "ftz"), (Modifier::Nan, "NaN")] {
-            if self.take_modifier(modifier) {
-                modes.push(mode);
-            }
-        }
+        let mut modes = self.take_flags(&[(Modifier::Ftz, "ftz"), (Modifier::Nan, "NaN")]);
         let xors_signs = self.take_modifier(Modifier::Xorsign);
         if xors_signs {
             modes.extend(["xorsign", "abs"]);
@@ -112,20 +106,20 @@ impl Lower<'_> {
         modes.push("f32");
         // Compares magnitudes; the sign is that of the sources' product.
         let sources = if xors_signs { vec![self.magnitude(0)?, self.magnitude(1)?] } else { self.floats(2)? };
-        let [min, max] = [self.ptx("min", &modes)?, self.ptx("max", &modes)?];
-        self.chosen(min, max, &sources, 2)
+        self.min_or_max(&modes, &sources, 2)
     }
 
-    /// Chooses between two functions of the same sources by a predicate.
-    pub(super) fn chosen(&mut self, first: AluFunction, second: AluFunction, sources: &[Src], by: usize) -> Result<()> {
+    /// Computes the minimum of two sources where a predicate holds, else the maximum.
+    pub(super) fn min_or_max(&mut self, modifiers: &[&str], sources: &[Src], by: usize) -> Result<()> {
+        let [min, max] = [self.ptx("min", modifiers)?, self.ptx("max", modifiers)?];
         let dst = self.dst()?;
         match self.known_predicate(by)? {
-            Some(true) => self.result(first, dst, sources),
-            Some(false) => self.result(second, dst, sources),
+            Some(true) => self.result(min, dst, sources),
+            Some(false) => self.result(max, dst, sources),
             None => {
                 let by = self.predicate(by)?;
-                let a = self.value(first, sources)?;
-                let b = self.value(second, sources)?;
+                let a = self.value(min, sources)?;
+                let b = self.value(max, sources)?;
                 let function = self.ptx("selp", &["b32"])?;
                 self.result(function, dst, &[a, b, by])
             }
@@ -142,9 +136,7 @@ impl Lower<'_> {
     fn comparison(&mut self) -> Result<Vec<&'static str>> {
         let name = self.take_choice(&COMPARISONS).ok_or_else(|| self.unsupported())?;
         let mut modifiers = vec![name, self.boolean()];
-        if self.take_modifier(Modifier::Ftz) {
-            modifiers.push("ftz");
-        }
+        modifiers.extend(self.take_flags(&[(Modifier::Ftz, "ftz")]));
         Ok(modifiers)
     }
 
@@ -191,13 +183,7 @@ impl Lower<'_> {
         let first = self.compute("setp", &["eq", "and", "u64"], &[result, a, number])?;
         let nan = self.compute("setp", &["nan", "f64"], &[a, a])?;
         let both = self.compute("setp", &["nan", "and", "f64"], &[b, b, nan])?;
-        let mut writes = Vec::new();
-        for (at, value) in [first, both].into_iter().enumerate() {
-            if let Some(dst) = self.wanted_predicate(at) {
-                writes.push(PendingResult::Pred(dst, value));
-            }
-        }
-        self.write(writes)
+        self.write_predicates(|_, at| Ok([first, both][at]))
     }
 
     /// Emits both results of a comparison.
@@ -283,9 +269,7 @@ impl Lower<'_> {
         if !widens {
             modifiers.push(round);
         }
-        if self.take_modifier(Modifier::Ftz) {
-            modifiers.push("ftz");
-        }
+        modifiers.extend(self.take_flags(&[(Modifier::Ftz, "ftz")]));
         modifiers.extend([to.name(), from.name()]);
         // Decides if NaN becomes 0. PTX has no choice.
         let narrow = to.bytes() < 8 && from != Type::F64;
@@ -341,11 +325,7 @@ impl Lower<'_> {
         };
         refuse_if!(!self.take_modifier(Modifier::PackAb) || !self.take_modifier(Modifier::F32), self.unsupported());
         let mut modifiers = vec![if self.take_modifier(Modifier::Rz) { "rz" } else { "rn" }];
-        for (modifier, mode) in [(Modifier::Relu, "relu"), (Modifier::Satfinite, "satfinite")] {
-            if self.take_modifier(modifier) {
-                modifiers.push(mode);
-            }
-        }
+        modifiers.extend(self.take_flags(&[(Modifier::Relu, "relu"), (Modifier::Satfinite, "satfinite")]));
         modifiers.extend([ty, "f32"]);
         let sources = self.floats(2)?;
         self.compute_result("cvt", &modifiers, &sources)

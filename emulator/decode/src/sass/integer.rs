@@ -154,27 +154,23 @@ impl Lower<'_> {
             return self.sum_with_carries(&wants, &[product, c, zero, carry]);
         }
         let c = self.int(2)?;
-        let dst = self.dst()?;
         let is = |src, value| self.constants.is(src, value);
         let power = self.constants.value_of(b).filter(|b| b.is_power_of_two());
         if is(a, 0) || is(b, 0) {
-            self.result(self.builtin(Builtin::Mov32), dst, &[c])
+            self.only_result(self.builtin(Builtin::Mov32), &[c])
         } else if is(b, 1) && is(c, 0) {
-            self.result(self.builtin(Builtin::Mov32), dst, &[a])
+            self.only_result(self.builtin(Builtin::Mov32), &[a])
         } else if is(b, 1) {
-            self.result(self.builtin(Builtin::Add32), dst, &[a, c])
+            self.only_result(self.builtin(Builtin::Add32), &[a, c])
         } else if is(c, 0)
             && let Some(power) = power
         {
             let amount = self.number(power.trailing_zeros())?;
-            let shift = self.ptx("shl", &["b32"])?;
-            self.result(shift, dst, &[a, amount])
+            self.compute_result("shl", &["b32"], &[a, amount])
         } else if is(c, 0) {
-            let product = self.ptx("mul", &["lo", "u32"])?;
-            self.result(product, dst, &[a, b])
+            self.compute_result("mul", &["lo", "u32"], &[a, b])
         } else {
-            let function = self.ptx("mad", &["lo", "u32"])?;
-            self.result(function, dst, &[a, b, c])
+            self.compute_result("mad", &["lo", "u32"], &[a, b, c])
         }
     }
 
@@ -241,20 +237,16 @@ impl Lower<'_> {
 
     /// `LOP3.LUT {P,} R, a, b, c, table, P`
     pub(super) fn logic(&mut self) -> Result<()> {
-        let sources = [self.int(0)?, self.int(1)?, self.int(2)?];
+        let [a, b, c] = [self.int(0)?, self.int(1)?, self.int(2)?];
         let table = self.immediate(3).ok_or_else(|| self.unsupported())?;
         let table_source = self.number(table & 0xff)?;
-        let [a, b, _] = sources;
         let (function, sources) = match table & 0xff {
             0xc0 => (self.ptx("and", &["b32"])?, vec![a, b]),
             0xfc => (self.ptx("or", &["b32"])?, vec![a, b]),
             0x3c => (self.ptx("xor", &["b32"])?, vec![a, b]),
             0x0f => (self.ptx("not", &["b32"])?, vec![a]),
             0x33 => (self.ptx("not", &["b32"])?, vec![b]),
-            _ => {
-                let [a, b, c] = sources;
-                (self.ptx("lop3", &["b32"])?, vec![a, b, c, table_source])
-            }
+            _ => (self.ptx("lop3", &["b32"])?, vec![a, b, c, table_source]),
         };
         let wanted = self.wanted_predicate(0);
         let dst = self.dst()?;
@@ -335,12 +327,9 @@ impl Lower<'_> {
     pub(super) fn integer_extremum(&mut self) -> Result<()> {
         let types = [(Modifier::U32, "u32"), (Modifier::U16x2, "u16x2"), (Modifier::S16x2, "s16x2")];
         let mut modifiers = vec![self.take_choice(&types).unwrap_or("s32")];
-        if self.take_modifier(Modifier::Relu) {
-            modifiers.push("relu");
-        }
+        modifiers.extend(self.take_flags(&[(Modifier::Relu, "relu")]));
         let sources = [self.int(0)?, self.int(1)?];
-        let [min, max] = [self.ptx("min", &modifiers)?, self.ptx("max", &modifiers)?];
-        self.chosen(min, max, &sources, 2)
+        self.min_or_max(&modifiers, &sources, 2)
     }
 
     /// `VIADDMNMX`: minimum or maximum of a sum and a third operand.
@@ -349,8 +338,7 @@ impl Lower<'_> {
         let sum = [self.int(0)?, self.int(1)?];
         let sum = self.value(self.builtin(Builtin::Add32), &sum)?;
         let sources = [sum, self.int(2)?];
-        let [min, max] = [self.ptx("min", &[ty])?, self.ptx("max", &[ty])?];
-        self.chosen(min, max, &sources, 3)
+        self.min_or_max(&[ty], &sources, 3)
     }
 
     /// `IDP.4A`, `IDP.2A`: dot product of packed integers, added to a third operand.
@@ -399,15 +387,10 @@ impl Lower<'_> {
             _ => self.compute("setp", &[strict, "or", ty], &[a, b, both])?,
         };
         let fails = self.compute("not", &["pred"], &[holds])?;
-        let mut writes = Vec::new();
-        for (at, holds) in [holds, fails].into_iter().enumerate() {
-            if let Some(dst) = self.wanted_predicate(at) {
-                let boolean = self.boolean();
-                let value = self.compute(boolean, &["pred"], &[holds, with])?;
-                writes.push(PendingResult::Pred(dst, value));
-            }
-        }
-        self.write(writes)
+        self.write_predicates(|lower, at| {
+            let boolean = lower.boolean();
+            lower.compute(boolean, &["pred"], &[[holds, fails][at], with])
+        })
     }
 
     /// `FLO`: position of the highest one, or its distance from the top.

@@ -112,10 +112,7 @@ impl Lower<'_> {
         let word = self.word(operand.value, 0)?;
         match (operand.inverted, operand.negated) {
             _ if operand.absolute => Err(self.unsupported()),
-            (true, _) => match self.constants.value_of(word) {
-                Some(value) => self.number(!value),
-                None => self.compute("not", &["b32"], &[word]),
-            },
+            (true, _) => self.inverted(word),
             (false, true) => match self.constants.value_of(word) {
                 Some(value) => self.number(value.wrapping_neg()),
                 None => self.compute("neg", &["s32"], &[word]),
@@ -131,11 +128,14 @@ impl Lower<'_> {
         if !operand.negated && !operand.inverted {
             return Ok((word, false));
         }
-        let complement = match self.constants.value_of(word) {
-            Some(value) => self.number(!value)?,
-            None => self.compute("not", &["b32"], &[word])?,
-        };
-        Ok((complement, true))
+        Ok((self.inverted(word)?, true))
+    }
+
+    fn inverted(&mut self, word: Src) -> Result<Src> {
+        match self.constants.value_of(word) {
+            Some(value) => self.number(!value),
+            None => self.compute("not", &["b32"], &[word]),
+        }
     }
 
     pub(super) fn immediate(&mut self, at: usize) -> Option<u32> {
@@ -306,17 +306,13 @@ impl Lower<'_> {
     /// Takes the predicates that are written; `None` for discarded ones.
     pub(super) fn wanted_predicates(&mut self) -> Vec<Option<Dst>> {
         self.taken.written_predicates = true;
-        let list: Vec<(u8, bool)> = self
-            .instruction
-            .destinations()
-            .iter()
-            .filter_map(|operand| match operand.value {
-                Value::Predicate(Predicate(number)) => Some((number, false)),
-                Value::UniformPredicate(Predicate(number)) => Some((number, true)),
-                _ => None,
-            })
-            .collect();
-        list.into_iter()
+        let instruction = self.instruction;
+        let written = instruction.destinations().iter().filter_map(|operand| match operand.value {
+            Value::Predicate(Predicate(number)) => Some((number, false)),
+            Value::UniformPredicate(Predicate(number)) => Some((number, true)),
+            _ => None,
+        });
+        written
             .map(|(number, uniform)| (number != Predicate::TRUE.0).then(|| self.predicate_of(number, uniform)))
             .collect()
     }

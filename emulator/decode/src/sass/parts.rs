@@ -72,6 +72,11 @@ impl Lower<'_> {
         values
     }
 
+    /// Takes those of these modifiers that the instruction has, and returns their values in the order of `choices`.
+    pub(super) fn take_flags<T: Copy>(&mut self, choices: &[(Modifier, T)]) -> Vec<T> {
+        choices.iter().filter(|(modifier, _)| self.take_modifier(*modifier)).map(|&(_, value)| value).collect()
+    }
+
     pub(super) fn ignore_modifier(&mut self, modifier: Modifier) {
         self.take_modifier(modifier);
     }
