@@ -5,16 +5,17 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::fs;
-use std::num::{NonZeroU64, NonZeroUsize};
 
-use catalog::{STEPS, Work};
+use catalog::{STEPS, Shape, Work};
 use counters::Counters;
 use records::profile::{Counted, Profile, SHAPES};
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
-use tests::gpu::{Argument, Geometry, Gpu, Value, clean};
-use tests::recorded::{arguments, columns_of_maps, count_of_rows, cubin, kernel, load, machine_code, profiles};
+use tests::gpu::{Argument, Geometry, Gpu, Value, clean, options};
+use tests::recorded::{
+    arguments, columns_of_maps, count_of_rows, cubin, kernel, load, machine_code, profiles, sizes_and_elements,
+};
 use tests::{hostile, read, root};
 
 use super::counters::SLOW;
@@ -109,10 +110,7 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
     let profiles = profiles();
     let profile = { profiles }.find(|profile| profile.kernel == name).expect("on record");
     let (m, n, k) = (93, 95, 97);
-    let (sizes, elements) = match kernel.work {
-        Work::Transpose => (vec![m, n], vec![m * n, m * n]),
-        _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
-    };
+    let (sizes, elements) = sizes_and_elements(kernel, Shape { m, n, k });
     let operands: Vec<u64> = elements
         .iter()
         .zip(1..)
@@ -210,12 +208,8 @@ fn damaged_machine_code_is_refused_or_ends() {
                 let n = bytes.len().min(param.bytes as usize);
                 params[param.offset as usize..][..n].copy_from_slice(&bytes[..n]);
             }
-            let options = LaunchOptions {
-                check_level: [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked][seed as usize % 3],
-                budget: NonZeroU64::new(1 << 20),
-                threads: NonZeroUsize::new(1 + seed as usize % 3),
-                ..LaunchOptions::default()
-            };
+            let check_level = [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked][seed as usize % 3];
+            let options = options(check_level, 1 << 20, 1 + seed as usize % 3);
             let shape = Geometry { grid: [2, 2, 1], block: [16, 16, 1], shared: 0 };
             ended += usize::from(gpu.launch_raw(kernel, shape, params, options).is_ok());
         }

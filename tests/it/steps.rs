@@ -1,21 +1,13 @@
 //! Clusters, barriers in shared memory and bulk copies answer as PTX defines, and what is wrong is reported.
 
-use std::num::{NonZeroU64, NonZeroUsize};
-
 use simt::launch::{CheckLevel, LaunchOptions};
-use tests::clusters::UNSEEN;
-use tests::gpu::Gpu;
+use tests::UNSEEN;
+use tests::gpu::{Gpu, options};
 use tests::steps::{Steps, all};
 
 fn check(case: &Steps, check_level: CheckLevel, threads: usize, start: &str) -> Option<String> {
     let Steps { name, cluster, grid, .. } = *case;
-    let options = LaunchOptions {
-        check_level,
-        budget: NonZeroU64::new(1 << 22),
-        threads: NonZeroUsize::new(threads),
-        cluster,
-        ..LaunchOptions::default()
-    };
+    let options = LaunchOptions { cluster, ..options(check_level, 1 << 22, threads) };
     let seen = Gpu::steps(&case.module, &case.memory, &vec![UNSEEN; case.n_seen], grid, options);
     let answer = seen.map_or_else(|why| why, |seen| (case.shown)(&seen));
     (!answer.starts_with(start)).then(|| format!("{name} ({check_level:?}): {answer}\n  and not: {start}"))

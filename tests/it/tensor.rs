@@ -2,12 +2,11 @@
 //! GPU are reported.
 
 use std::collections::BTreeMap;
-use std::num::{NonZeroU64, NonZeroUsize};
 
 use simt::check::Code;
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
-use tests::gpu::{Argument, Geometry, Gpu, texts};
+use tests::gpu::{Argument, Geometry, Gpu, options, texts};
 use tests::tensor::{Case, OUT_WORDS, SHARED_BYTES, TENSOR_BYTES, THREADS, Way, answer, cases, tensor_words};
 
 /// Returns the emulator's answer: shared memory behind the flag, and the tensor; or its first finding.
@@ -19,12 +18,7 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let loaded = Module::load(&gpu.memory, &case.module(), None).map_err(|error| error.to_string())?;
     let arguments = [Argument(case.parameter(&map.encode()).to_vec()), Argument::from(out)];
     let shape = Geometry { shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
-    let options = LaunchOptions {
-        check_level: CheckLevel::Checked,
-        budget: NonZeroU64::new(1 << 24),
-        threads: NonZeroUsize::new(1),
-        ..LaunchOptions::default()
-    };
+    let options = options(CheckLevel::Checked, 1 << 24, 1);
     let report = gpu.launch(&loaded, "copy", shape, &arguments, options).map_err(|error| error.to_string())?;
     // Where the wait gives up, what lies there is read all the same.
     let race = |finding: &&diagnostics::Finding| finding.code == Code::Race;

@@ -4,11 +4,10 @@
 //! What a product of whole tiles should be is held by `it/asynchronous.rs`.
 
 use std::collections::BTreeMap;
-use std::num::{NonZeroU64, NonZeroUsize};
 
-use simt::launch::{CheckLevel, LaunchOptions};
+use simt::launch::CheckLevel;
 use simt::module::Module;
-use tests::gpu::{Argument, Geometry, Gpu, clean};
+use tests::gpu::{Argument, Geometry, Gpu, clean, options};
 use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, sums};
 
 /// The hash of what the registers of all threads held, by the name of the case.
@@ -26,12 +25,7 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, check_level: CheckLevel) -> Resu
         Argument(u32::from(case.adds).to_le_bytes().to_vec()),
     ];
     let shape = Geometry { shared: IMAGE_BYTES as u32, ..Geometry::line(1, THREADS) };
-    let options = LaunchOptions {
-        check_level,
-        budget: NonZeroU64::new(1 << 26),
-        threads: NonZeroUsize::new(1),
-        ..LaunchOptions::default()
-    };
+    let options = options(check_level, 1 << 26, 1);
     clean(gpu.launch(module, &case.form.kernel(), shape, &arguments, options)?)?;
     Ok(gpu.read(out, words))
 }

@@ -14,7 +14,6 @@
 //! | `// expect: clean` | codes that must be found |
 
 use std::fmt::Write as _;
-use std::num::{NonZeroU64, NonZeroUsize};
 
 use counters::Counters;
 use diagnostics::{Finding, Report};
@@ -26,6 +25,7 @@ use tasks::fixtures::Fixture;
 
 use crate::fixture::key_lines;
 use crate::gemm::{Product, transposed};
+use crate::gpu::options;
 use crate::recorded::{ptx, with_only};
 
 /// Factor of the product: C = ALPHA · A · B + BETA · C.
@@ -290,17 +290,11 @@ impl<'a> Loaded<'a> {
                 _ => panic!("a parameter {word}"),
             })
             .collect();
-        let options = LaunchOptions {
-            // What is only summed is checked with whole numbers, too.
-            check_level: if inputs == Inputs::Whole { CheckLevel::CheckedWithGlobalRaces } else { CheckLevel::Count },
-            budget: NonZeroU64::new(1 << 30),
-            threads: NonZeroUsize::new(threads),
-            names: Names {
-                sources: vec![(format!("{}.cu", fixture.name), fixture.source.as_str().into())],
-                ..Names::default()
-            },
-            ..LaunchOptions::default()
-        };
+        // What is only summed is checked with whole numbers, too.
+        let check_level = if inputs == Inputs::Whole { CheckLevel::CheckedWithGlobalRaces } else { CheckLevel::Count };
+        let sources = vec![(format!("{}.cu", fixture.name), fixture.source.as_str().into())];
+        let options =
+            LaunchOptions { names: Names { sources, ..Names::default() }, ..options(check_level, 1 << 30, threads) };
         let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
         let params = kernel.param_block(&arguments).expect("its parameters");
         let config = shape.config(params, options);

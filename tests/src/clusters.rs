@@ -7,15 +7,13 @@
 
 use std::fmt::Write as _;
 
-use crate::Answer;
+use crate::{Answer, UNSEEN};
 
 /// Words of the result of each block.
 pub const SEEN: usize = 8;
 pub const BLOCKS: usize = 8;
-/// Words of global memory: each holds its number.
+/// Words of global memory.
 pub const WORDS: usize = 64;
-/// Content of a word of the result before a block writes it.
-pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
@@ -98,10 +96,6 @@ pub fn module_with(case: &Case, directives: &str) -> String {
 
 pub fn module(case: &Case) -> String {
     module_with(case, "")
-}
-
-pub fn memory() -> Vec<u32> {
-    (0..WORDS as u32).collect()
 }
 
 /// Returns the words that the blocks saw, as one line: `101 | 100`.

@@ -2,7 +2,6 @@
 //!
 //! `tests/fixtures/diagnosed/README.md` describes the lines. Nothing here knows what ought to be found.
 
-use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use diagnostics::Finding;
@@ -12,7 +11,7 @@ use simt::memory::{Memory, Origin};
 use simt::program::DecodedKernel;
 use tasks::fixtures::{self, Fixture};
 
-use crate::gpu::texts;
+use crate::gpu::{options, texts};
 use crate::root;
 
 #[derive(Debug, Default)]
@@ -174,11 +173,8 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         sources.push((format!("{name}.cu"), Arc::from(text.as_str())));
     }
     let options = LaunchOptions {
-        check_level: CheckLevel::CheckedWithGlobalRaces,
-        budget: NonZeroU64::new(head.budget),
-        threads: NonZeroUsize::new(threads),
         names: Names { sources, ..Names::default() },
-        ..LaunchOptions::default()
+        ..options(CheckLevel::CheckedWithGlobalRaces, head.budget, threads)
     };
     let shape = Geometry { grid: head.grid, block: head.block, shared: head.shared };
     let config = shape.config(params, options);

@@ -1,6 +1,6 @@
 //! An emulated GPU for tests: [`simt::gpu`] with launches by name, and messages for what goes wrong.
 
-use std::num::NonZeroU64;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::{Deref, DerefMut};
 
 use diagnostics::{Finding, Report};
@@ -9,6 +9,13 @@ use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::{LoadedKernel, Module};
 
 pub use simt::gpu::{Argument, Geometry, Value};
+
+/// Returns the options of a launch that ends after so many thread-instructions, and runs on this number of threads; 0
+/// stands for one per core.
+pub fn options(check_level: CheckLevel, budget: u64, threads: usize) -> LaunchOptions {
+    let (budget, threads) = (NonZeroU64::new(budget), NonZeroUsize::new(threads));
+    LaunchOptions { check_level, budget, threads, ..LaunchOptions::default() }
+}
 
 /// [`simt::gpu::Gpu`] whose launches name the kernel and end in a report or in the text of the refusal.
 #[derive(Debug, Default)]
@@ -97,11 +104,7 @@ impl Gpu {
 
     /// Launches with all checks on, and panics at a finding.
     pub fn run(&self, module: &Module, name: &str, shape: Geometry, arguments: &[Argument]) -> Report {
-        let options = LaunchOptions {
-            check_level: CheckLevel::CheckedWithGlobalRaces,
-            budget: NonZeroU64::new(1 << 32),
-            ..LaunchOptions::default()
-        };
+        let options = options(CheckLevel::CheckedWithGlobalRaces, 1 << 32, 0);
         let report = match self.launch(module, name, shape, arguments, options) {
             Ok(report) => report,
             Err(refused) => panic!("{name}: {refused}"),

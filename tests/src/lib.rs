@@ -32,6 +32,9 @@ fn each(n: usize, line: impl Fn(usize) -> String) -> String {
 /// The answer of a kernel, or where that is not defined, how the emulator's answer starts.
 pub type Answer = Result<&'static str, &'static str>;
 
+/// Content of a word of a kernel's result before the kernel writes it.
+pub const UNSEEN: u32 = 0xFFFF_FFFF;
+
 /// Returns the cases of a text: two lines, and one with the answer, each.
 fn cases(text: &'static str) -> impl Iterator<Item = ([&'static str; 2], Answer)> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

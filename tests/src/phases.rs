@@ -5,13 +5,11 @@
 
 use std::fmt::Write as _;
 
-use crate::Answer;
+use crate::{Answer, UNSEEN};
 
 /// Words of global memory that copies read and write, and bytes of shared memory.
 pub const WORDS: usize = 512;
 pub const SEEN: usize = 16;
-/// Content of a word of the result before a case writes it.
-pub const UNSEEN: u32 = 0xFFFF_FFFF;
 
 /// Returns the cases of `tests/data/steps/phases.txt`: a name and steps, which `; ` separates, and the answer.
 ///
@@ -106,10 +104,6 @@ pub fn module(steps: &str) -> String {
         let _ = writeln!(text, "    // {step}\n    {lines};");
     }
     text + "    ret;\n}\n"
-}
-
-pub fn memory() -> Vec<u32> {
-    (0..WORDS as u32).collect()
 }
 
 pub fn shown(seen: &[u32]) -> String {

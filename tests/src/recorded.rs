@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use catalog::files::files_ending_with;
-use catalog::{CatalogKernel, STEPS, Work};
+use catalog::{CatalogKernel, STEPS, Shape, Work};
 use counters::Counters;
 use records::profile::{Profile, ProfileRecord, SHAPES};
 use simt::launch::{CheckLevel, LaunchOptions};
@@ -91,6 +91,14 @@ pub fn columns_of_maps(kernel: &str) -> Option<usize> {
     }
 }
 
+/// Returns the sizes that a kernel of the ladder takes, and the elements of each of its operands.
+pub fn sizes_and_elements(kernel: &CatalogKernel, Shape { m, n, k }: Shape) -> (Vec<usize>, Vec<usize>) {
+    match kernel.work {
+        Work::Transpose => (vec![m, n], vec![m * n, m * n]),
+        _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
+    }
+}
+
 /// Returns the arguments of a kernel of the ladder: sizes, the factor alpha if it has one, and where its operands are.
 pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64]) -> Vec<Argument> {
     let kernel = module.kernel(name).unwrap_or_else(|| panic!("{name} is not in its module"));
@@ -110,7 +118,7 @@ pub fn count_of_rows(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters 
     let [x, n_rows, z] = profile.grid;
     let m = profile.shape.m;
     let row_of = |m: usize| {
-        let shape = catalog::Shape { m, ..profile.shape };
+        let shape = Shape { m, ..profile.shape };
         count_of(gpu, module, &Profile { grid: [x, 1, z], shape, ..profile.clone() })
     };
     let reads_grid = kernel.source.is_none_or(|source| ptx(source).contains("%nctaid"));
@@ -138,15 +146,11 @@ fn rows_of_a_block(profile: &Profile) -> Option<usize> {
 
 pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let kernel = kernel(&profile.kernel);
-    let catalog::Shape { m, n, k } = profile.shape;
     let operand = |elements: usize| match kernel.work {
         Work::Dgemm => gpu.upload(&vec![1.0f64; elements]),
         _ => gpu.upload(&vec![1.0f32; elements]),
     };
-    let (sizes, elements) = match kernel.work {
-        Work::Transpose => (vec![m, n], vec![m * n, m * n]),
-        _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
-    };
+    let (sizes, elements) = sizes_and_elements(kernel, profile.shape);
     let operands: Vec<u64> = elements.iter().map(|&n| operand(n)).collect();
     let arguments = arguments(module, &profile.kernel, &sizes, &operands);
     let shape = Geometry { grid: profile.grid, block: profile.block, shared: profile.dynamic_shared };

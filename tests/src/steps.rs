@@ -10,6 +10,7 @@ pub struct Steps {
     pub module: String,
     pub cluster: Option<[u32; 3]>,
     pub grid: [u32; 3],
+    /// Words of global memory: each holds its number.
     pub memory: Vec<u32>,
     /// Words that all blocks see.
     pub n_seen: usize,
@@ -24,7 +25,7 @@ pub fn all() -> Vec<Steps> {
         module: clusters::module(&case),
         cluster: case.cluster,
         grid: case.grid,
-        memory: clusters::memory(),
+        memory: (0..clusters::WORDS as u32).collect(),
         n_seen: BLOCKS * clusters::SEEN,
         shown: clusters::shown,
         expected,
@@ -34,7 +35,7 @@ pub fn all() -> Vec<Steps> {
         module: phases::module(steps),
         cluster: None,
         grid: [1; 3],
-        memory: phases::memory(),
+        memory: (0..phases::WORDS as u32).collect(),
         n_seen: phases::SEEN,
         shown: phases::shown,
         expected,

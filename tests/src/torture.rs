@@ -1,7 +1,6 @@
 //! What must hold for every kernel, however odd: the rules that random kernels are run against.
 
 use std::fmt;
-use std::num::{NonZeroU64, NonZeroUsize};
 use std::ops::AddAssign;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,9 +8,9 @@ use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use simt::arithmetic::lanes::CpuLevel;
 use simt::check::Code;
-use simt::launch::{CheckLevel, LaunchOptions};
+use simt::launch::CheckLevel;
 
-use crate::gpu::{Geometry, Gpu, texts};
+use crate::gpu::{Geometry, Gpu, options, texts};
 use crate::random_atomics::{self, Mix};
 use crate::random_kernel::{BLOCK, GRID, INPUT_WORDS, input, output_words, tame, unwritten, wild};
 
@@ -197,15 +196,9 @@ fn meets_the_same_way(seed: u64, mix: Mix) -> Result<Tally, String> {
         }
         let mut params: Vec<u8> = pointers.into_iter().chain([own]).flat_map(u64::to_le_bytes).collect();
         params.extend(9u32.to_le_bytes());
-        let options = LaunchOptions {
-            check_level,
-            threads: NonZeroUsize::new(threads),
-            budget: NonZeroU64::new(BUDGET),
-            ..LaunchOptions::default()
-        };
         let kernel = module.kernels().first().ok_or("no kernel")?;
         let shape = Geometry::line(random_atomics::GRID, random_atomics::BLOCK);
-        let (report, codes) = gpu.launch_raw(kernel, shape, params, options)?;
+        let (report, codes) = gpu.launch_raw(kernel, shape, params, options(check_level, BUDGET, threads))?;
         let words =
             [gpu.read::<u64>(shared, start.len()), gpu.read(elsewhere, start.len()), gpu.read(own, threads_in_all)];
         let memory = words.concat().iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -252,13 +245,9 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
     params.resize(kernel.kernel().param_bytes as usize, 0);
     let Setting { check_level, threads, grid, .. } = setting;
-    let options = LaunchOptions {
-        check_level,
-        threads: NonZeroUsize::new(threads),
-        // Summed over the blocks.
-        budget: NonZeroU64::new(BUDGET * u64::from(grid.div_ceil(GRID))),
-        ..LaunchOptions::default()
-    };
+    // Summed over the blocks.
+    let budget = BUDGET * u64::from(grid.div_ceil(GRID));
+    let options = options(check_level, budget, threads);
     let (report, codes) = gpu.launch_raw(kernel, Geometry::line(grid, BLOCK), params, options)?;
     // The output, and behind it what became of the input.
     let mut memory: Vec<u8> = gpu.read(target, 4 * output_words(grid));

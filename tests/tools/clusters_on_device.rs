@@ -16,7 +16,8 @@ use std::process::Command;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUfunction_attribute as Of};
-use tests::clusters::{Case, UNSEEN, module_with};
+use tests::UNSEEN;
+use tests::clusters::{Case, module_with};
 use tests::steps::{Steps, all};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -1,15 +1,14 @@
 //! The fixtures on the emulated GPU.
 
-use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use simt::arithmetic::lanes::CpuLevel;
-use simt::launch::{CheckLevel, LaunchOptions};
+use simt::launch::CheckLevel;
 use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
-use crate::gpu::{Argument, Geometry, Gpu, clean};
+use crate::gpu::{Argument, Geometry, Gpu, clean, options};
 
 /// Returns the answers of the emulator to fixtures of one target, in their order, with the vector instructions of
 /// `level`.
@@ -61,12 +60,7 @@ fn run(gpu: &Gpu, loaded: &Module, index: usize, fixture: &Fixture, handles: &[u
     let mut arguments: Vec<Argument> = [out, inputs[0], inputs[1], inputs[2]].map(Argument::from).into();
     arguments.push(Argument((1..=BLOB as u8).collect()));
     arguments.push(Argument(handles.to_vec()));
-    let options = LaunchOptions {
-        check_level: CheckLevel::Checked,
-        budget: NonZeroU64::new(1 << 28),
-        threads: NonZeroUsize::new(1),
-        ..LaunchOptions::default()
-    };
+    let options = options(CheckLevel::Checked, 1 << 28, 1);
     let shape = Geometry::line(fixture.threads() as u32 / BLOCK, BLOCK);
     let done = gpu.launch(loaded, &format!("k{index}"), shape, &arguments, options);
     let answer = gpu.read(out, n);
