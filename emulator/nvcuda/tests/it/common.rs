@@ -137,6 +137,13 @@ pub(crate) fn launch_on(
     unsafe { launch_kernel(function, grid, block, shared_bytes, stream, pointers.as_mut_ptr(), NONE) }
 }
 
+/// Launches a test kernel in one block, and returns the code of the wait for its end.
+#[track_caller]
+pub(crate) fn run(kernel: &str, threads: u32, arguments: &[u64]) -> CUresult {
+    ok(launch(function(module(), kernel), 1, threads, arguments));
+    synchronize()
+}
+
 /// Absent arguments of a launch.
 pub(crate) const NONE: *mut *mut c_void = std::ptr::null_mut();
 

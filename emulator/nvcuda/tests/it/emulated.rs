@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use cudarc::driver::sys::CUresult::*;
 use emulator_client::CheckLevel;
 
-use crate::common::{OwnContext, alloc, emulator, function, launch, made, module, ok, report, synchronize};
+use crate::common::{OwnContext, alloc, emulator, function, launch, made, module, ok, report, run, synchronize};
 
 #[test]
 fn emulated_the_library_tells_its_name() {
@@ -40,11 +40,9 @@ fn emulated_there_is_no_report_before_a_launch() {
 fn emulated_checks_can_be_switched_off() {
     let emulator = emulator();
     let _own = OwnContext::new();
-    let address = alloc(128);
     emulator.set_checks(Some(CheckLevel::Off));
     // The kernel reads uninitialised memory, which is not checked now.
-    ok(launch(function(module(), "increment"), 1, 32, &[address]));
-    assert_eq!(synchronize(), CUDA_SUCCESS);
+    ok(run("increment", 32, &[alloc(128)]));
     emulator.set_checks(None);
 }
 
@@ -52,10 +50,8 @@ fn emulated_checks_can_be_switched_off() {
 fn emulated_names_of_parameters_are_used() {
     let emulator = emulator();
     let _own = OwnContext::new();
-    let address = alloc(32);
     emulator.name_parameters(None, &["speeds", "n", "value"]);
-    ok(launch(function(module(), "fill"), 1, 32, &[address, 32, 7]));
-    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_eq!(run("fill", 32, &[alloc(32), 32, 7]), CUDA_ERROR_ILLEGAL_ADDRESS);
     let report = emulator.report().expect("there was a launch");
     assert!(report.contains("E-OOB") && report.contains("speeds"), "{report}");
 }
@@ -111,8 +107,7 @@ fn emulated_a_mistake_is_told_on_stderr_without_colours() {
     let emulator = emulator();
     let _own = OwnContext::new();
     emulator.set_diagnosis(None);
-    ok(launch(function(module(), "poke"), 1, 1, &[0]));
-    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_eq!(run("poke", 1, &[0]), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 #[test]
@@ -126,7 +121,5 @@ fn emulated_the_environment_chooses_checks_and_memory() {
     emulator();
     let _own = OwnContext::new();
     assert_eq!(made!(cuDeviceTotalMem_v2(0)), 64 << 20);
-    let address = alloc(128);
-    ok(launch(function(module(), "increment"), 1, 32, &[address]));
-    assert_eq!(synchronize(), CUDA_SUCCESS);
+    ok(run("increment", 32, &[alloc(128)]));
 }

@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
-use crate::common::{OwnContext, alloc, calls, emulator, function, launch, module, ok, silence, synchronize};
+use crate::common::{OwnContext, alloc, calls, emulator, function, launch, module, ok, run, silence, synchronize};
 use crate::emulated::{is_alone, run_alone};
 
 /// Launches a faulting kernel; the error stays until the context is destroyed.
@@ -36,12 +36,8 @@ fn a_null_pointer() {
 
 #[test]
 fn a_misaligned_store() {
-    let own = OwnContext::new();
-    let address = alloc(64);
-    let poke = function(module(), "poke");
-    ok(launch(poke, 1, 1, &[address + 2]));
-    assert_eq!(synchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
-    drop(own);
+    let _own = OwnContext::new();
+    assert_eq!(run("poke", 1, &[alloc(64) + 2]), CUDA_ERROR_MISALIGNED_ADDRESS);
 }
 
 #[test]
@@ -59,26 +55,18 @@ fn emulated_an_endless_loop_is_stopped() {
 fn emulated_past_the_end_and_freed() {
     for offset in [64, 1 << 20] {
         let _own = OwnContext::new();
-        let address = alloc(64);
-        let poke = function(module(), "poke");
-        ok(launch(poke, 1, 1, &[address + offset]));
-        assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+        assert_eq!(run("poke", 1, &[alloc(64) + offset]), CUDA_ERROR_ILLEGAL_ADDRESS);
     }
     let _own = OwnContext::new();
     let address = alloc(64);
-    let poke = function(module(), "poke");
     calls! { sys::cuMemFree_v2(address) }
-    ok(launch(poke, 1, 1, &[address]));
-    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_eq!(run("poke", 1, &[address]), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
 #[test]
 fn emulated_reading_what_nobody_wrote() {
     let _own = OwnContext::new();
-    let address = alloc(128);
-    let increment = function(module(), "increment");
-    ok(launch(increment, 1, 32, &[address]));
-    assert_eq!(synchronize(), CUDA_ERROR_LAUNCH_FAILED);
+    assert_eq!(run("increment", 32, &[alloc(128)]), CUDA_ERROR_LAUNCH_FAILED);
 }
 
 #[test]
@@ -111,8 +99,7 @@ fn emulated_a_reset_heals_the_primary_context() {
         sys::cuDevicePrimaryCtxRetain(&mut context, 0),
         sys::cuCtxSetCurrent(context),
     }
-    ok(launch(function(module(), "poke"), 1, 1, &[0]));
-    assert_eq!(synchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+    assert_eq!(run("poke", 1, &[0]), CUDA_ERROR_ILLEGAL_ADDRESS);
     let before = context;
     calls! {
         sys::cuDevicePrimaryCtxReset_v2(0),
@@ -121,6 +108,5 @@ fn emulated_a_reset_heals_the_primary_context() {
         synchronize(),
     }
     assert_eq!(context, before);
-    ok(launch(function(module(), "nothing"), 1, 1, &[]));
-    ok(synchronize());
+    ok(run("nothing", 1, &[]));
 }
