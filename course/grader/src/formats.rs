@@ -27,6 +27,7 @@ pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
         let name = file_name(&student.name);
         let record = json(&gradescope::results(class, student));
         put(out.join("gradescope").join(&name).join("results.json"), &record)?;
+        put(out.join("pages").join(format!("{name}.html")), &html::page(class, student))?;
         let record = json(&exercism::results(student));
         put(out.join("exercism").join(&name).join("results.json"), &record)?;
     }

@@ -17,8 +17,9 @@ use catalog::files::{FileError, write_whole};
 use catalog::provenance::Sha256;
 use serde::{Deserialize, Serialize};
 use tasks::verdict::{Status, Verdict};
-use tasks::{edits, part_id};
+use tasks::{TomlError, edits, part_id};
 
+use crate::roster::{self, Person};
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
 use crate::score::{self, Item};
@@ -44,10 +45,36 @@ pub struct Grading<'a> {
     pub starters: &'a BTreeMap<String, String>,
     /// Finished kernels by task name.
     pub finished: &'a BTreeMap<String, String>,
+    /// The list of the class; none for whoever handed in something.
+    pub roster: Option<&'a [Person]>,
+    /// Points that a person gives, by student and item.
+    pub given: &'a GivenPoints,
     /// Folders of earlier submissions, to compare with.
     pub against: &'a [PathBuf],
     /// Whether to write the sources as MOSS takes them.
     pub moss: bool,
+}
+
+/// Points by student and item.
+pub type GivenPoints = BTreeMap<String, BTreeMap<String, f64>>;
+
+/// Reads a file of points: a table for each student, in which `"v02.right" = 3` or `report = 4`.
+pub fn parse_given(text: &str, file: &str) -> Result<GivenPoints, String> {
+    let parsed = text.parse::<toml::Table>().map_err(|error| {
+        let TomlError { line, why } = TomlError::new(text, &error);
+        format!("{file}:{line}: {why}")
+    })?;
+    let of_student = |(student, table): (String, toml::Value)| {
+        let items =
+            table.as_table().cloned().ok_or_else(|| format!("{file}: {student}: a table of points, as [{student}]"))?;
+        let points = submissions::flat(items).into_iter().map(|(id, value)| match value {
+            toml::Value::Integer(points) => Ok((id, points as f64)),
+            toml::Value::Float(points) if points.is_finite() => Ok((id, points)),
+            _ => Err(format!("{file}: {student}: {id}: a number of points")),
+        });
+        Ok((student.clone(), points.collect::<Result<_, String>>()?))
+    };
+    parsed.into_iter().map(of_student).collect()
 }
 
 /// The grades of a class. Fields are only ever added.
@@ -68,7 +95,10 @@ pub struct Class {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Student {
+    /// Name of the submission, or the id in the list of the class.
     pub name: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<Person>,
     pub points: f64,
     /// The parts that the points are made of.
     pub items: Vec<Item>,
@@ -93,6 +123,10 @@ pub enum GradingError {
     Interrupted { done: usize, of: usize },
     #[error("{} has no submissions: folders named after students, or .cu files", .0.display())]
     NoSubmissions(PathBuf),
+    #[error("points by hand for `{0}`, who is not among the students")]
+    UnknownStudent(String),
+    #[error("points by hand for `{0}`, which the rubric does not have")]
+    UnknownItem(String),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -136,6 +170,10 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
     if submissions.is_empty() {
         return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
     }
+    let submissions = match grading.roster {
+        Some(people) => roster::assigned(people, submissions),
+        None => submissions,
+    };
     let tasks = &grading.rubric.tasks;
     let keys: Vec<Sha256> = tasks.iter().map(|graded| key_of_task(grading, graded)).collect();
     let entry = |submission: &Submission, (graded, of_task): (&'a GradedTask, &Sha256)| {
@@ -313,7 +351,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
     let rubric = grading.rubric;
     let mut students = Vec::new();
     for (submission, entries) in found {
-        let (mut items, mut verdicts, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut items, mut verdicts, mut notes) = (Vec::new(), Vec::new(), submission.notes.clone());
         for (graded, entry) in rubric.tasks.iter().zip(entries) {
             let verdict = verdict_of(grading, entry);
             notes.extend(entry.notes.iter().cloned());
@@ -335,16 +373,42 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             notes.extend(trouble);
             items.extend(rubric.questions.iter().map(|graded| score::of_question(graded, &answers)));
         }
+        items.extend(rubric.manual.iter().map(score::of_person));
+        for (id, points) in grading.given.get(&submission.student).into_iter().flatten() {
+            let item = items.iter_mut().find(|item| item.id == *id);
+            score::give(item.ok_or_else(|| GradingError::UnknownItem(crate::plain(id)))?, *points);
+        }
+        let share = share_in_time(rubric, submission, &mut notes);
         students.push(Student {
             name: submission.student.clone(),
-            points: items.iter().map(|item| item.points).sum(),
+            person: submission.person.clone(),
+            points: share * items.iter().map(|item| item.points).sum::<f64>(),
             items,
             verdicts,
             notes,
         });
     }
+    if let Some(unknown) = grading.given.keys().find(|name| !students.iter().any(|student| student.name == **name)) {
+        return Err(GradingError::UnknownStudent(crate::plain(unknown)));
+    }
     let (same, similar) = compare(grading, found)?;
     Ok(Class { format: VERSION, title: rubric.title.clone(), max: rubric.max(), students, same, similar })
+}
+
+/// Returns the share of the points that a submission keeps for its time, and notes what it lost.
+fn share_in_time(rubric: &Rubric, submission: &Submission, notes: &mut Vec<String>) -> f64 {
+    const DAY: u64 = 24 * 60 * 60;
+    let files: Vec<String> = rubric.tasks.iter().map(|graded| graded.task.file()).collect();
+    let Some((due, time)) = rubric.due.and_then(|due| Some((due, submission.time(&files)?))) else { return 1.0 };
+    let extension = submission.person.as_ref().and_then(|person| person.extension).unwrap_or(0);
+    let late = time.saturating_sub(due + u64::from(extension) * DAY).div_ceil(DAY);
+    let share = rubric.late.share(u32::try_from(late).unwrap_or(u32::MAX));
+    if late > 0 {
+        let days = if late == 1 { "day" } else { "days" };
+        let kept = if share < 1.0 { format!(": {:.0} % of the points", 100.0 * share) } else { String::new() };
+        notes.push(format!("handed in at {}, {late} {days} late{kept}", catalog::time::utc(time)));
+    }
+    share
 }
 
 /// Compares the kernels of each task with each other, with those of earlier submissions, and with the book's.
@@ -371,13 +435,16 @@ fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             SubmittedFile::Text(text) => Some(text.clone()),
             _ => None,
         };
-        let handed =
-            found.iter().filter_map(|(by, entries)| Some((by.student.as_str(), text(&entries.get(at)?.handed)?)));
-        let n_handed = handed.clone().count();
+        // What a team handed in is compared once.
+        let mut seen = BTreeSet::new();
+        let handed = found.iter().filter(|(by, _)| seen.insert(&by.path));
+        let handed = handed.filter_map(|(by, entries)| Some((by.student.as_str(), text(&entries.get(at)?.handed)?)));
+        let mut all: Vec<(&str, String)> = handed.collect();
+        let n_handed = all.len();
         let is_only = tasks.len() == 1;
         let earlier = earlier.iter().filter_map(|by| Some((by.student.as_str(), text(&by.source(&file, is_only).0)?)));
         let book = grading.finished.get(&name).map(|text| ("the book", text.clone()));
-        let all: Vec<(&str, String)> = handed.chain(earlier).chain(book).collect();
+        all.extend(earlier.chain(book));
         let sources = all.iter().enumerate();
         let sources = sources.map(|(at, (name, text))| Source { name, text, is_submission: at < n_handed });
         let sources: Vec<Source<'_>> = sources.collect();

@@ -4,6 +4,8 @@
 //! format = 1
 //! title = "Tiles in shared memory"
 //! seed = 20261122          # of hidden shapes and inputs: keep it to yourself
+//! due = 2026-12-01T18:00:00+01:00
+//! late = { per_day = 0.1, days = 3 }     # a tenth less for each day begun, and nothing after three
 //!
 //! [[task]]
 //! name = "v02"
@@ -19,6 +21,11 @@
 //! [[question]]
 //! id = "v02.sectors"
 //! points = 1
+//!
+//! [[manual]]               # that a person gives, in the file of `grade --points`
+//! id = "report"
+//! what = "explains the difference between prediction and count"
+//! points = 4
 //! ```
 
 #[cfg(test)]
@@ -34,6 +41,7 @@ use serde::{Deserialize, Serialize};
 use tasks::task::{Question, UnknownTask};
 use tasks::variant::{self, Point, VariantError};
 use tasks::{Catalogue, CatalogueError, Task, TaskName, TomlError};
+use toml::value::{Datetime, Offset, Time};
 
 pub const FORMAT: u32 = 1;
 
@@ -44,10 +52,34 @@ struct File {
     #[serde(default)]
     title: String,
     seed: u64,
+    due: Option<Datetime>,
+    #[serde(default)]
+    late: Late,
     #[serde(default)]
     task: Vec<TaskTable>,
     #[serde(default)]
     question: Vec<QuestionTable>,
+    #[serde(default)]
+    manual: Vec<Manual>,
+}
+
+/// What a day costs.
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Late {
+    /// Share of the points that each day begun takes.
+    #[serde(default)]
+    pub per_day: f64,
+    /// Days after which there are no points.
+    pub days: Option<u32>,
+}
+
+impl Late {
+    /// Returns the share of the points that is left after some days.
+    pub fn share(&self, days: u32) -> f64 {
+        let is_over = self.days.is_some_and(|most| days > most);
+        if is_over { 0.0 } else { (1.0 - self.per_day * f64::from(days)).clamp(0.0, 1.0) }
+    }
 }
 
 #[derive(Deserialize)]
@@ -68,6 +100,15 @@ struct TaskTable {
 struct QuestionTable {
     id: String,
     points: f64,
+}
+
+/// Points that a person gives.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manual {
+    pub id: String,
+    pub what: String,
+    pub points: f64,
 }
 
 /// Points for criteria: one number for all of them together, or one for each by its id.
@@ -94,6 +135,12 @@ pub enum RubricError {
     Task { file: String, name: String, why: Box<EntryError> },
     #[error("{file}: question {id}: {why}")]
     Question { file: String, id: String, why: Box<EntryError> },
+    #[error(
+        "{file}: due: {due} is no time of one place: write it with its difference to UTC, as 2026-12-01T18:00:00+01:00"
+    )]
+    Due { file: String, due: String },
+    #[error("{file}: late: per_day: {per_day} is no share: a tenth is 0.1")]
+    Late { file: String, per_day: f64 },
     #[error("{0}: no task or question in it gives points")]
     NoPoints(String),
 }
@@ -134,10 +181,14 @@ pub struct Rubric {
     pub title: String,
     /// Seed of inputs and hidden shapes.
     pub seed: u64,
+    /// When it has to be handed in, in seconds since 1970.
+    pub due: Option<u64>,
+    pub late: Late,
     /// Tasks in the order of the file.
     pub tasks: Vec<GradedTask>,
     /// Questions in the order of the file.
     pub questions: Vec<GradedQuestion>,
+    pub manual: Vec<Manual>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -179,7 +230,21 @@ impl Rubric {
         if file.format != FORMAT {
             return Err(RubricError::Format { file: here(), found: file.format });
         }
-        let mut rubric = Self { title: file.title, seed: file.seed, tasks: Vec::new(), questions: Vec::new() };
+        let due =
+            file.due.map(|due| seconds(&due).ok_or_else(|| RubricError::Due { file: here(), due: due.to_string() }));
+        let (due, late) = (due.transpose()?, file.late);
+        if !(0.0..=1.0).contains(&late.per_day) {
+            return Err(RubricError::Late { file: here(), per_day: late.per_day });
+        }
+        let mut rubric = Self {
+            title: file.title,
+            seed: file.seed,
+            due,
+            late,
+            tasks: Vec::new(),
+            questions: Vec::new(),
+            manual: file.manual,
+        };
         for table in file.task {
             let wrong = |why| RubricError::Task { file: here(), name: table.name.clone(), why: Box::new(why) };
             let graded = graded_task(&table, root).map_err(wrong)?;
@@ -202,8 +267,20 @@ impl Rubric {
     /// Points that can be reached in all.
     pub fn max(&self) -> f64 {
         let tasks: f64 = self.tasks.iter().map(GradedTask::max).sum();
-        tasks + self.questions.iter().map(|question| question.points).sum::<f64>()
+        let manual: f64 = self.manual.iter().map(|manual| manual.points).sum();
+        tasks + manual + self.questions.iter().map(|question| question.points).sum::<f64>()
     }
+}
+
+/// Returns a time with its offset in seconds since 1970.
+fn seconds(time: &Datetime) -> Option<u64> {
+    let here =
+        Datetime { offset: Some(Offset::Z), time: time.time.map(|time| Time { nanosecond: None, ..time }), ..*time };
+    let east = match time.offset? {
+        Offset::Z => 0,
+        Offset::Custom { minutes } => i64::from(minutes) * 60,
+    };
+    catalog::time::seconds(&here.to_string())?.checked_add_signed(-east)
 }
 
 fn points(what: &str, points: f64) -> Result<f64, EntryError> {

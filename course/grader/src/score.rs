@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tasks::verdict::{CLEAN, ChangedLine, RIGHT, Status, Verdict};
 use tasks::{TaskName, part_id};
 
-use crate::rubric::{GradedQuestion, GradedTask};
+use crate::rubric::{GradedQuestion, GradedTask, Manual};
 
 /// One line of a student's grade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -105,6 +105,29 @@ pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) 
         status,
         why,
     }
+}
+
+/// Returns the line of what a person gives points for.
+pub fn of_person(manual: &Manual) -> Item {
+    Item {
+        id: manual.id.clone(),
+        task: None,
+        what: manual.what.clone(),
+        points: 0.0,
+        max: manual.points,
+        status: Status::NotRun,
+        why: Some("not graded yet".to_owned()),
+    }
+}
+
+/// Sets the points of an item to those that a person gives.
+pub fn give(item: &mut Item, points: f64) {
+    item.why = Some(match item.task {
+        Some(_) => format!("{} points by hand, {} by the grader", format_points(points), format_points(item.points)),
+        None => format!("{} points by hand", format_points(points)),
+    });
+    item.status = if points < item.max { Status::Failed } else { Status::Passed };
+    item.points = points;
 }
 
 /// Points with at most two digits: `7.5`.

@@ -15,6 +15,8 @@ use std::path::{Path, PathBuf};
 
 use tasks::progress::{Progress, ProgressError};
 
+use crate::roster::Person;
+
 /// Limit for a source, in bytes. The longest of the course has a hundredth of it.
 pub const LARGEST_SOURCE: u64 = 1 << 20;
 /// Folders below a submission in which a misplaced file is looked for, and entries that are looked at.
@@ -31,7 +33,11 @@ const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
 pub struct Submission {
     /// Name of the folder or file, without control characters.
     pub student: String,
-    path: PathBuf,
+    pub(crate) path: PathBuf,
+    /// How it came to its owner.
+    pub notes: Vec<String>,
+    /// The owner, from the list of the class.
+    pub person: Option<Person>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,7 +65,7 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let student = if kind.is_dir() || !is_file { &name } else { &stem };
-        found.push(Submission { student: crate::plain(student), path: path.clone() });
+        found.push(Submission { student: crate::plain(student), path: path.clone(), ..Submission::absent() });
     }
     found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
     // A number distinguishes entries that look the same.
@@ -94,12 +100,35 @@ pub enum UnreadableProgress {
 }
 
 impl Submission {
+    /// Returns the submission of somebody who handed in nothing.
+    pub fn absent() -> Self {
+        Self { student: String::new(), path: PathBuf::new(), notes: Vec::new(), person: None }
+    }
+
+    /// Returns when it was handed in, in seconds since 1970: as the list of the class says, or when the last of its files
+    /// was written.
+    pub fn time(&self, files: &[String]) -> Option<u64> {
+        let written = |path: PathBuf| {
+            let written = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.modified().ok()?;
+            Some(written.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs())
+        };
+        let names = files.iter().map(String::as_str).chain(ANSWERS).chain(PROGRESS);
+        let of_name = |name: &str| {
+            let here = [self.path.join("my").join(name), self.path.join(name)];
+            let is_here = here.iter().any(|path| path.exists());
+            if is_here { here.to_vec() } else { self.misplaced(name).0 }
+        };
+        let all = names.flat_map(of_name).chain([self.path.clone()]);
+        self.person.as_ref().and_then(Person::submitted).or_else(|| all.filter_map(written).max())
+    }
+
     /// Returns the file of a task by name, and notes on where it was found and how it was read; `is_only` when the
     /// assignment has no other task.
     pub fn source(&self, name: &str, is_only: bool) -> (SubmittedFile, Vec<String>) {
         let refused = |why: &str| SubmittedFile::Refused(why.to_owned());
         let mut notes = Vec::new();
         let found = match self.path.symlink_metadata() {
+            Err(_) if self.path.as_os_str().is_empty() => SubmittedFile::Missing,
             Err(error) => refused(&format!("it cannot be read: {error}")),
             Ok(it) if it.is_symlink() => refused("the submission is a symbolic link, which is not followed"),
             Ok(it) if it.is_dir() => self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source", &mut notes),
@@ -262,8 +291,8 @@ fn decoded(bytes: Vec<u8>) -> Option<(String, Option<&'static str>)> {
     Some((text.replace("\r\n", "\n"), note))
 }
 
-/// Returns the entries of a file of answers. A key without quotes, `v02.sectors`, is a table in a table.
-fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
+/// Returns the entries of a file of answers or points. A key without quotes, `v02.sectors`, is a table in a table.
+pub(crate) fn flat(table: toml::Table) -> Vec<(String, toml::Value)> {
     let mut entries = Vec::new();
     for (id, value) in table {
         match value {

@@ -11,7 +11,8 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::files::read_text;
 use catalog::text::{Paint, Table};
-use grader::grade::{Class, Grading, GradingError};
+use grader::grade::{Class, GivenPoints, Grading, GradingError, parse_given};
+use grader::roster;
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{Compiled, TaskLimits, Tools};
@@ -40,12 +41,23 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     } else {
         Sandbox::find().map_err(|why| anyhow!(refusal(&why.to_string())))?
     };
-    let name = args.rubric.display().to_string();
-    let text = read_text(&args.rubric).with_context(|| name.clone())?;
+    let named = |path: &PathBuf| -> Result<(String, String)> {
+        let name = path.display().to_string();
+        Ok((read_text(path).with_context(|| name.clone())?, name))
+    };
+    let (text, name) = named(&args.rubric)?;
     let rubric = Rubric::parse(&text, &name, &root)?;
     if let Some(missing) = [&args.submissions].into_iter().chain(&args.against).find(|folder| !folder.is_dir()) {
         bail!("{} is not a folder", missing.display());
     }
+    let people = match &args.roster {
+        Some(path) => named(path).and_then(|(text, name)| Ok(Some(roster::parse(&text, &name)?)))?,
+        None => None,
+    };
+    let given = match &args.points {
+        Some(path) => named(path).and_then(|(text, name)| parse_given(&text, &name).map_err(anyhow::Error::msg))?,
+        None => GivenPoints::new(),
+    };
     if lies_inside(&args.out, &args.submissions) {
         let (out, submissions) = (args.out.display(), args.submissions.display());
         bail!("--out {out} lies in {submissions}, where every folder is a student's: choose a folder outside of it");
@@ -70,6 +82,8 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         limits: limits(args.limit),
         starters: &starters,
         finished: &finished,
+        roster: people.as_deref(),
+        given: &given,
         against: &args.against,
         moss: args.moss,
     };
@@ -124,6 +138,11 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
         "--out".into(),
         whole(&args.out)?,
     ];
+    for (option, file) in [("--roster", &args.roster), ("--points", &args.points)] {
+        if let Some(file) = file {
+            command.extend([option.into(), whole(file)?]);
+        }
+    }
     for folder in &args.against {
         command.extend(["--against".into(), whole(folder)?]);
     }
@@ -393,7 +412,7 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
     let mut out = table.render(paint);
     let n = class.students.len();
     let full = class.students.iter().filter(|student| student.points >= class.max - 1e-9).count();
-    out.push_str(&format!("\n{n} submissions, {full} with all points\n"));
+    out.push_str(&format!("\n{n} students, {full} with all points\n"));
     for student in class.students.iter().filter(|student| student.is_ungraded()) {
         let why = student.verdicts.iter().filter(|verdict| verdict.code.is_none());
         let why = why.filter_map(|verdict| verdict.why.as_deref()).next().unwrap_or_default();

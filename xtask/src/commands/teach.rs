@@ -102,6 +102,12 @@ pub struct Grade {
     /// Grade without bubblewrap: submissions can then read your files
     #[arg(long)]
     pub no_sandbox: bool,
+    /// The list of the class, as CSV: id, and where there are, name, team, section, extension, submitted, aliases
+    #[arg(long, value_name = "FILE")]
+    pub roster: Option<PathBuf>,
+    /// Points that you give, as TOML: a table for each student, with "v02.right" = 3
+    #[arg(long, value_name = "FILE")]
+    pub points: Option<PathBuf>,
     /// Folder of earlier submissions, to compare with
     #[arg(long, value_name = "DIR")]
     pub against: Vec<PathBuf>,

@@ -12,12 +12,17 @@ pub(crate) fn table(class: &Class) -> String {
         .first()
         .map(|student| student.items.iter().map(|item| item.id.as_str()).collect())
         .unwrap_or_default();
-    let mut head = vec!["student".to_owned(), "points".into(), "of".into()];
-    head.extend(items.iter().map(|id| (*id).to_owned()));
-    head.extend(["codes".into(), "notes".into()]);
-    let mut out = line(&head);
+    let is_listed = class.students.iter().any(|student| student.person.is_some());
+    let of_list: &[&str] = if is_listed { &["name", "section", "team"] } else { &[] };
+    let head = ["student"].iter().chain(of_list).chain(&["points", "of"]).chain(&items).chain(&["codes", "notes"]);
+    let mut out = line(&head.map(|id| (*id).to_owned()).collect::<Vec<_>>());
     for student in &class.students {
-        let mut cells = vec![student.name.clone(), format_points(student.points), format_points(class.max)];
+        let mut cells = vec![student.name.clone()];
+        if is_listed {
+            let person = student.person.clone().unwrap_or_default();
+            cells.extend([person.name, person.section, person.team]);
+        }
+        cells.extend([format_points(student.points), format_points(class.max)]);
         for id in &items {
             let item = student.items.iter().find(|item| item.id == *id);
             cells.push(item.map_or(String::new(), |item| format_points(item.points)));

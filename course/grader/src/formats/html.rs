@@ -21,20 +21,29 @@ pub(crate) fn report(class: &Class) -> String {
         "" => "Grades",
         title => title,
     };
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
-         content=\"width=device-width\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
-        escaped(title)
-    );
+    let mut out = head(title);
     out.push_str(&summary(class));
     out.push_str(&parts(class));
     out.push_str(&misconceptions(class));
     out.push_str(&similar(class));
     out.push_str(&students(class));
     for (at, student) in class.students.iter().enumerate() {
-        out.push_str(&page(at, student, class.max));
+        out.push_str(&section(Some(at), student, class.max));
     }
     out + "</body>\n</html>\n"
+}
+
+/// Returns the page of one student, to hand out.
+pub(crate) fn page(class: &Class, student: &Student) -> String {
+    head(&class.title) + &section(None, student, class.max) + "</body>\n</html>\n"
+}
+
+fn head(title: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" \
+         content=\"width=device-width\">\n<title>{0}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<h1>{0}</h1>\n",
+        escaped(title)
+    )
 }
 
 fn link(class: &Class, name: &str) -> String {
@@ -200,11 +209,16 @@ fn students(class: &Class) -> String {
     out + "</table>\n"
 }
 
-fn page(at: usize, student: &Student, max: f64) -> String {
+/// Returns the section of a student in the report of the class, by its number, or alone.
+fn section(at: Option<usize>, student: &Student, max: f64) -> String {
+    let (id, back) = match at {
+        Some(at) => (format!(" id=\"s{}\"", at + 1), " <a href=\"#\">Back to the class</a>"),
+        None => (String::new(), ""),
+    };
+    let name = student.person.as_ref().map(|person| person.name.as_str()).filter(|name| !name.is_empty());
     let mut out = format!(
-        "<section id=\"s{}\">\n<h2>{}</h2>\n<p>{} of {} points. <a href=\"#\">Back to the class</a></p>\n",
-        at + 1,
-        escaped(&student.name),
+        "<section{id}>\n<h2>{}</h2>\n<p>{} of {} points.{back}</p>\n",
+        escaped(&name.map_or(student.name.clone(), |name| format!("{name} ({})", student.name))),
         format_points(student.points),
         format_points(max)
     );

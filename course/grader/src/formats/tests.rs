@@ -17,6 +17,7 @@ pub(crate) fn class() -> Class {
     let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &[], "wrong-result", "<script>alert(1)</script>");
     verdict.parts.clear();
     let student = |name: &str, items: Vec<Item>, verdict: &Verdict| Student {
+        person: None,
         name: name.into(),
         points: items.iter().map(|item| item.points).sum(),
         items,

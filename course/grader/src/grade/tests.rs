@@ -9,6 +9,8 @@ struct Played {
     folder: PathBuf,
     rubric: Rubric,
     tools: Tools,
+    people: Option<Vec<Person>>,
+    given: GivenPoints,
 }
 
 impl Played {
@@ -36,6 +38,8 @@ impl Played {
                 headers: Vec::new(),
                 version: String::new(),
             },
+            people: None,
+            given: GivenPoints::new(),
             folder,
         }
     }
@@ -53,6 +57,8 @@ impl Played {
             limits: TaskLimits::default(),
             starters: &BTreeMap::new(),
             finished: &BTreeMap::from([("v02".to_owned(), "void  f(); // the book's".to_owned())]),
+            roster: self.people.as_deref(),
+            given: &self.given,
             against: &[],
             moss: false,
         };
@@ -136,5 +142,41 @@ fn the_books_own_kernel_is_named() {
     for (source, notes) in [("void f();\n", 1), ("void g();\n", 0)] {
         std::fs::write(played.folder.join("submissions/ada/v02.cu"), source).expect("a file");
         assert_eq!(played.grade_well().expect("grades").notes.len(), notes, "{source}");
+    }
+}
+
+#[test]
+fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
+    let mut played = Played::new("late");
+    let late = "seed = 7\ndue = 2026-12-01T18:00:00Z\nlate = { per_day = 0.25 }";
+    let manual = "\n[[manual]]\nid = \"report\"\nwhat = \"explains\"\npoints = 4\n";
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = RUBRIC.replace("seed = 7", late) + manual;
+    played.rubric = Rubric::parse(&text, "rubric.toml", &root).expect("a rubric");
+    let list = |extension: &str| {
+        format!("id,name,team,extension,submitted\nrow,Row Col,Ada,{extension},2026-12-03T17:00:00Z\n")
+    };
+    let people = |extension| crate::roster::parse(&list(extension), "class.csv").expect("a list");
+    played.people = Some(people(""));
+    played.given = parse_given("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
+    let student = played.grade_well().expect("grades");
+    assert_eq!((student.name.as_str(), student.points), ("row", 0.5 * 13.0));
+    let late = "handed in at 2026-12-03T17:00:00Z, 2 days late: 50 % of the points";
+    assert_eq!(student.notes, ["handed in as ada", late]);
+    played.people = Some(people("2"));
+    assert_eq!(played.grade_well().expect("grades").points, 13.0);
+    for (given, expected) in [
+        ("[eve]\nreport = 4\n", "points by hand for `eve`, who is not among the students"),
+        ("[row]\nrepart = 4\n", "points by hand for `repart`, which the rubric does not have"),
+    ] {
+        played.given = parse_given(given, "points.toml").expect("points");
+        assert_eq!(played.grade_well().expect_err(given).to_string(), expected);
+    }
+    for (text, expected) in [
+        ("[row]\nreport = \"all\"\n", "points.toml: row: report: a number of points"),
+        ("row = 4\n", "points.toml: row: a table of points, as [row]"),
+        ("[row\n", "points.toml:1: unclosed table, expected `]`"),
+    ] {
+        assert_eq!(parse_given(text, "points.toml"), Err(expected.to_owned()));
     }
 }

@@ -35,6 +35,19 @@ fn errors_name_the_file_and_the_place() {
     assert_eq!(drawn("work = \"sgemm\", BM = 8, BN = 8, BK = 8"), "none");
     assert!(drawn("work = \"sgemm\", BM = 8, BN = 8").contains("`BK` is not known"));
     assert!(drawn("work = \"transpose\", BM = 8, BN = 8, BK = 8").contains("it is of products"));
+    let due = |due: &str| error("seed = 3", &format!("seed = 3\ndue = {due}"));
+    assert!(due("2026-12-01T18:00:00").contains("due: 2026-12-01T18:00:00 is no time of one place"));
+    assert!(due("1960-12-01T18:00:00Z").contains("due: "));
+    assert!(due("2026-12-01T18:00:00Z\nlate = { per_day = 10 }").contains("per_day: 10 is no share"));
     assert!(error("format = 1", "format = 2").contains("format: 2"));
     assert!(error("right = 4\nclean = 2\ndoes = 4\n", "").contains("no task or question in it gives points"));
+}
+
+#[test]
+fn days_take_their_share() {
+    let late = "due = 2026-12-01T18:30:00.5+01:30\nlate = { per_day = 0.3, days = 2 }";
+    let rubric = read(&GOOD.replacen("seed = 3", &format!("seed = 3\n{late}"), 1)).expect("a rubric");
+    assert_eq!(rubric.due, catalog::time::seconds("2026-12-01T17:00:00Z"));
+    assert_eq!([0, 1, 2, 3].map(|days| (rubric.late.share(days) * 10.0).round() as u32), [10, 7, 4, 0]);
+    assert_eq!(Late { per_day: 0.6, days: None }.share(2), 0.0);
 }

@@ -1,0 +1,143 @@
+//! The list of a class: who is in it, in which team and section, and how many more days somebody has.
+//!
+//! ```csv
+//! id,name,team,section,extension,submitted,aliases
+//! ada,Ada Lovelace,,1,2,,
+//! bob,Bob Noyce,red,2,,2026-12-01T17:20:00Z,noyceb;rnoyce
+//! ```
+//!
+//! Only `id` is needed, and other columns are left alone. A submission is a person's, or that of a team, if its name is
+//! theirs: as written here, with the last name first, or as Canvas (`lovelaceada_123_456_v02.cu`) and Moodle
+//! (`Ada Lovelace_123_assignsubmission_file_`) make it.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeSet, HashMap};
+
+use catalog::time;
+use serde::{Deserialize, Serialize};
+
+use crate::submissions::Submission;
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Person {
+    pub id: String,
+    #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub team: String,
+    #[serde(default)]
+    pub section: String,
+    /// Days after the date that holds for the others.
+    #[serde(default)]
+    pub extension: Option<u32>,
+    /// When it was handed in, where a file does not tell: `2026-12-01T17:20:00Z`.
+    #[serde(default, skip_serializing)]
+    pub submitted: String,
+    /// Other names of submissions, separated by semicolons.
+    #[serde(default, skip_serializing)]
+    pub aliases: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RosterError {
+    #[error("{file}: {why}")]
+    Table { file: String, why: csv::Error },
+    #[error("{file}: {id}: {why}")]
+    Person { file: String, id: String, why: &'static str },
+    #[error("{0}: nobody is in it; the first line names the columns, and one of them is `id`")]
+    Empty(String),
+}
+
+impl Person {
+    /// Returns seconds since 1970, where the list has them.
+    pub fn submitted(&self) -> Option<u64> {
+        time::seconds(&self.submitted)
+    }
+
+    /// Returns the names that a submission of this person may have, as [`key`] makes them.
+    fn keys(&self) -> Vec<String> {
+        let last_first = self.name.rsplit_once([' ', ',']).map(|(first, last)| format!("{last}{first}"));
+        let names = [self.id.as_str(), &self.name, &self.team].into_iter().chain(self.aliases.split(';'));
+        names.map(key).chain(last_first.as_deref().map(key)).filter(|key| !key.is_empty()).collect()
+    }
+}
+
+/// Reads a list; `file` is its path in errors.
+pub fn parse(text: &str, file: &str) -> Result<Vec<Person>, RosterError> {
+    let text = text.trim_start_matches('\u{feff}');
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let people: Result<Vec<Person>, csv::Error> = reader.deserialize().collect();
+    let people = people.map_err(|why| RosterError::Table { file: file.to_owned(), why })?;
+    let mut seen = BTreeSet::new();
+    for person in &people {
+        let why = match seen.insert(&person.id) {
+            false => "it is listed twice",
+            true if key(&person.id).is_empty() => "an id has letters or digits",
+            true if !person.submitted.is_empty() && person.submitted().is_none() => {
+                "`submitted` is a time as 2026-12-01T17:20:00Z"
+            }
+            true => continue,
+        };
+        return Err(RosterError::Person { file: file.to_owned(), id: crate::plain(&person.id), why });
+    }
+    if people.is_empty() { Err(RosterError::Empty(file.to_owned())) } else { Ok(people) }
+}
+
+/// Gives each person of a list a submission: the one that has their name or that of their team, or none. Submissions of
+/// nobody in the list follow, with a note.
+pub fn assigned(people: &[Person], submissions: Vec<Submission>) -> Vec<Submission> {
+    let mut named: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, key) in
+        people.iter().enumerate().flat_map(|(at, person)| person.keys().into_iter().map(move |key| (at, key)))
+    {
+        named.entry(key).or_default().push(at);
+    }
+    let mut found: Vec<Vec<&Submission>> = vec![Vec::new(); people.len()];
+    let mut others = Vec::new();
+    for submission in &submissions {
+        let names = names(&submission.student);
+        let owners: BTreeSet<usize> = names.iter().filter_map(|name| named.get(name)).flatten().copied().collect();
+        // Two of one name are not taken for each other; a team is several.
+        let is_of_team = |at: &usize| !people[*at].team.is_empty() && names.contains(&key(&people[*at].team));
+        let why = match owners.len() {
+            0 => "nobody in the list has this name",
+            1 => "",
+            _ if owners.iter().all(is_of_team) => "",
+            _ => "several in the list have this name",
+        };
+        if why.is_empty() {
+            owners.into_iter().for_each(|at| found[at].push(submission));
+        } else {
+            others.push(Submission { notes: vec![why.to_owned()], ..submission.clone() });
+        }
+    }
+    let of_person = |(person, found): (&Person, Vec<&Submission>)| {
+        let mut submission = found.first().map_or_else(Submission::absent, |first| (*first).clone());
+        if submission.student != person.id && !found.is_empty() {
+            submission.notes.push(format!("handed in as {}", submission.student));
+        }
+        if let [_, more @ ..] = &found[..]
+            && !more.is_empty()
+        {
+            let more: Vec<&str> = more.iter().map(|other| other.student.as_str()).collect();
+            submission.notes.push(format!("not graded: {}", more.join(", ")));
+        }
+        Submission { student: person.id.clone(), person: Some(person.clone()), ..submission }
+    };
+    people.iter().zip(found).map(of_person).chain(others).collect()
+}
+
+/// Returns a name without case, spaces and signs.
+fn key(name: &str) -> String {
+    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+}
+
+/// Returns what the name of a submission may say: all of it, and what stands before a number of Canvas or Moodle.
+fn names(submission: &str) -> Vec<String> {
+    let before = submission.split_once('_').filter(|(_, rest)| {
+        rest.split('_').any(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
+    });
+    [submission].into_iter().chain(before.map(|(name, _)| name)).map(key).collect()
+}

@@ -1,0 +1,51 @@
+use super::*;
+
+const CLASS: &str = "\u{feff}id,name,team,section,extension,submitted,aliases,mail\n\
+    ada,Ada Lovelace,,1,2,,,a@x\n bob ,\"Noyce, Bob\",red,2,,2026-12-01T17:20:00Z,rnoyce;noyceb,\n\
+    cat,Cat Stevens,red,2,,,,\ndan,Dan Brown,,,,,,\nden,Dan Brown,,,,,,\n";
+
+fn given(names: &[&str]) -> Vec<(String, Vec<String>)> {
+    let submissions = names.iter().map(|name| Submission { student: (*name).to_owned(), ..Submission::absent() });
+    let all = assigned(&parse(CLASS, "class.csv").expect("a list"), submissions.collect());
+    all.into_iter().map(|submission| (submission.student, submission.notes)).collect()
+}
+
+#[test]
+fn names_of_other_systems_are_understood() {
+    for name in ["ada", "Ada Lovelace", "lovelaceada_123_456_v02", "Ada Lovelace_77_assignsubmission_file_", "ADA"] {
+        let ada = &given(&[name])[0];
+        let notes = if name == "ada" { vec![] } else { vec![format!("handed in as {name}")] };
+        assert_eq!(*ada, ("ada".to_owned(), notes), "{name}");
+    }
+    assert_eq!(given(&["noyceb_LATE_1_2_v02"])[1].1, ["handed in as noyceb_LATE_1_2_v02"]);
+}
+
+#[test]
+fn teams_share_and_strangers_are_kept() {
+    let all = given(&["red", "rnoyce", "Dan Brown", "eve"]);
+    let notes: Vec<(&str, String)> = all.iter().map(|(name, notes)| (name.as_str(), notes.join("; "))).collect();
+    let expected = [
+        ("ada", ""),
+        ("bob", "handed in as red; not graded: rnoyce"),
+        ("cat", "handed in as red"),
+        ("dan", ""),
+        ("den", ""),
+        ("Dan Brown", "several in the list have this name"),
+        ("eve", "nobody in the list has this name"),
+    ];
+    assert_eq!(notes, expected.map(|(name, notes)| (name, notes.to_owned())));
+}
+
+#[test]
+fn wrong_lists_are_refused() {
+    for (text, expected) in [
+        ("", "class.csv: nobody is in it; the first line names the columns, and one of them is `id`"),
+        ("id\nada\nada\n", "class.csv: ada: it is listed twice"),
+        ("id,submitted\nada,yesterday\n", "class.csv: ada: `submitted` is a time as 2026-12-01T17:20:00Z"),
+        ("id,extension\nada,two\n", "class.csv: CSV deserialize error: record 1 (line: 2, byte: 13): "),
+        ("name\nada\n", "class.csv: CSV deserialize error: record 1 (line: 2, byte: 5): missing field `id`"),
+    ] {
+        let error = parse(text, "class.csv").expect_err(text).to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
