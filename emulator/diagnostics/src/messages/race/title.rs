@@ -44,7 +44,7 @@ impl RaceMessage<'_> {
             if last as i64 > target.element.index {
                 let _ = write!(
                     text,
-                    "The same holds for elements between {} and {}. ",
+                    "The same holds at least for elements between {} and {}. ",
                     target.element_at(target.element.index),
                     target.element_at(last as i64)
                 );
