@@ -19,7 +19,8 @@ use serde::{Deserialize, Serialize};
 use tasks::verdict::{Status, Verdict};
 use tasks::{TomlError, edits, part_id};
 
-use crate::roster::{self, Person};
+use crate::person::Person;
+use crate::roster;
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
 use crate::score::{self, Item};

@@ -1,7 +1,7 @@
 //! For instructors: grades submissions in a sandbox, and writes the grades in the formats that course systems read.
 //!
 //! - [`report`]: students who are stuck, by task, from the progress files of a class.
-//! - [`roster`]: the list of a class.
+//! - [`roster`]: the list of a class, of [`person`]s.
 //! - [`rubric`]: tasks and questions with their points.
 //! - [`slurm`]: a job array that grades on several machines.
 //! - [`submissions`]: reads submissions, without following links or reading large files.
@@ -25,6 +25,7 @@ pub mod assign;
 pub mod confine;
 pub mod formats;
 pub mod grade;
+pub mod person;
 pub mod report;
 pub mod roster;
 pub mod rubric;

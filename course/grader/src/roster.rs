@@ -15,30 +15,8 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
-use catalog::time;
-use serde::{Deserialize, Serialize};
-
+use crate::person::{Person, key};
 use crate::submissions::Submission;
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Person {
-    pub id: String,
-    #[serde(default)]
-    pub name: String,
-    #[serde(default)]
-    pub team: String,
-    #[serde(default)]
-    pub section: String,
-    /// Days after the date that holds for the others.
-    #[serde(default)]
-    pub extension: Option<u32>,
-    /// When it was handed in, where a file does not tell: `2026-12-01T17:20:00Z`.
-    #[serde(default, skip_serializing)]
-    pub submitted: String,
-    /// Other names of submissions, separated by semicolons.
-    #[serde(default, skip_serializing)]
-    pub aliases: String,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum RosterError {
@@ -48,20 +26,6 @@ pub enum RosterError {
     Person { file: String, id: String, why: &'static str },
     #[error("{0}: nobody is in it; the first line names the columns, and one of them is `id`")]
     Empty(String),
-}
-
-impl Person {
-    /// Returns seconds since 1970, where the list has them.
-    pub fn submitted(&self) -> Option<u64> {
-        time::seconds(&self.submitted)
-    }
-
-    /// Returns the names that a submission of this person may have, as [`key`] makes them.
-    fn keys(&self) -> Vec<String> {
-        let last_first = self.name.rsplit_once([' ', ',']).map(|(first, last)| format!("{last}{first}"));
-        let names = [self.id.as_str(), &self.name, &self.team].into_iter().chain(self.aliases.split(';'));
-        names.map(key).chain(last_first.as_deref().map(key)).filter(|key| !key.is_empty()).collect()
-    }
 }
 
 /// Reads a list; `file` is its path in errors.
@@ -127,11 +91,6 @@ pub fn assigned(people: &[Person], submissions: Vec<Submission>) -> Vec<Submissi
         Submission { student: person.id.clone(), person: Some(person.clone()), ..submission }
     };
     people.iter().zip(found).map(of_person).chain(others).collect()
-}
-
-/// Returns a name without case, spaces and signs.
-fn key(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// Returns what the name of a submission may say: all of it, and what stands before a number of Canvas or Moodle.

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use tasks::progress::{Progress, ProgressError};
 
-use crate::roster::Person;
+use crate::person::Person;
 
 /// Limit for a source, in bytes. The longest of the course has a hundredth of it.
 pub const LARGEST_SOURCE: u64 = 1 << 20;
@@ -105,8 +105,8 @@ impl Submission {
         Self { student: String::new(), path: PathBuf::new(), notes: Vec::new(), person: None }
     }
 
-    /// Returns when it was handed in, in seconds since 1970: as the list of the class says, or when the last of its files
-    /// was written.
+    /// Returns when it was handed in, in seconds since 1970: as the list of the class says, or when the last of its
+    /// files was written.
     pub fn time(&self, files: &[String]) -> Option<u64> {
         let written = |path: PathBuf| {
             let written = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.modified().ok()?;
