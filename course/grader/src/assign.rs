@@ -430,7 +430,8 @@ fn readme(assignment: &Assignment) -> String {
              workflow in `.github` does on the runner of your class. You can work without one: kernels then run on an \
              emulated GPU, `check` says so, and calls nothing passed (exit code 3, as for everything that was not run)."
     } else {
-        "You need Rust and no GPU: kernels run on an emulated one."
+        "You need Rust and no GPU: kernels run on an emulated one. The first command builds it, which takes a minute or two: \
+         Cargo shows how far it is."
     };
     out.push_str(&format!(
         "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \

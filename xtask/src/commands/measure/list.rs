@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use catalog::files::files_ending_with;
 use catalog::text::Paint;
 use catalog::{CatalogKernel, PROGRAMS, Standalone, Step, Work};
@@ -29,17 +29,22 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let records = root.as_deref().map(records).unwrap_or_default();
     let paint = Paint::for_stdout();
     let mut out = String::new();
-    for step in step_args::steps_or_all("list", &args.steps)? {
+    // A class's repository has tasks of some steps, and no kernels.
+    let has_kernels = root.as_deref().is_none_or(paths::has_finished_kernels);
+    let has_tasks =
+        |root: &Path, step: &Step| Catalogue::load(root, step.id).is_ok_and(|found| !found.tasks.is_empty());
+    let is_here = |step: &&Step| has_kernels || root.as_deref().is_some_and(|root| has_tasks(root, step));
+    for step in step_args::steps_or_all("list", &args.steps)?.into_iter().filter(is_here) {
         if args.json {
             out.push_str(&format!("{}\n", as_json(step, root.as_deref(), &records)))
         } else {
-            out.push_str(&page(step, root.as_deref(), &records, paint))
+            out.push_str(&page(step, root.as_deref(), &records, paint, has_kernels))
         }
-        if let (Some(root), false, false) = (&root, args.json, args.steps.is_empty()) {
+        if let (Some(root), false, false) = (&root, args.json, has_kernels && args.steps.is_empty()) {
             out.push_str(&task_lines(root, step)?);
         }
     }
-    let programs = if args.steps.is_empty() { &PROGRAMS[..] } else { &[] };
+    let programs = if has_kernels && args.steps.is_empty() { &PROGRAMS[..] } else { &[] };
     for Standalone { id, name, idea, command } in programs {
         if args.json {
             let record = json!({"id": id, "name": name, "idea": idea, "kernels": [], "command": command});
@@ -48,6 +53,13 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             let title = paint.bold(&format!("{id} {name}"));
             out.push_str(&format!("{title}: {idea}\n    a program of its own: {command}\n"));
         }
+    }
+    if out.is_empty() {
+        bail!(
+            "this repository has no tasks of {}; those that it has: {} list",
+            args.steps.join(", "),
+            paths::command_name()
+        );
     }
     output::print(&out)?;
     Ok(CommandOutcome::Passed)
@@ -111,10 +123,10 @@ fn remark(kernel: &CatalogKernel, root: Option<&Path>) -> Option<String> {
     }
 }
 
-fn page(step: &Step, root: Option<&Path>, records: &[Record], paint: Paint) -> String {
+fn page(step: &Step, root: Option<&Path>, records: &[Record], paint: Paint, has_kernels: bool) -> String {
     let title = paint.bold(&format!("{} {}", step.id, step.name));
     let mut out = format!("{title}: {}\n", step.idea);
-    for kernel in step.kernels {
+    for kernel in step.kernels.iter().filter(|_| has_kernels) {
         let best = best(kernel, records).map(|best| best.text());
         let remark = remark(kernel, root).map(|text| paint.bad(&text));
         let rest: Vec<String> = best.into_iter().chain(remark).collect();
