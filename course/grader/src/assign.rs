@@ -33,6 +33,8 @@ pub struct Assignment {
     pub gpu_required: bool,
     /// Measured minutes by task, in place of the catalogue's.
     pub minutes: BTreeMap<String, u32>,
+    /// Name of the container image with the built programs.
+    pub image: Option<String>,
 }
 
 /// Programs that the repository builds.
@@ -239,6 +241,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
     copier.put(Path::new("README.md"), readme(assignment))?;
     copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
     copier.put(Path::new(".github/workflows/check.yml"), workflow(assignment))?;
+    if let Some(image) = &assignment.image {
+        let container = serde_json::json!({ "name": assignment.title, "image": image });
+        copier.put(Path::new(".devcontainer/devcontainer.json"), format!("{container:#}\n"))?;
+    }
     Ok(())
 }
 
@@ -433,9 +439,16 @@ fn readme(assignment: &Assignment) -> String {
         "You need Rust and no GPU: kernels run on an emulated one. The first command builds it, which takes a minute or two: \
          Cargo shows how far it is."
     };
+    let built = match assignment.image {
+        Some(_) => {
+            "In a codespace of this repository, or an editor that opens its dev container, everything is built, and \
+                    `setup` is done. Elsewhere:\n\n"
+        }
+        None => "",
+    };
     out.push_str(&format!(
         "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
-         everything around them.\n\n## Commands\n\n{device}\n\n```sh\n\
+         everything around them.\n\n## Commands\n\n{built}{device}\n\n```sh\n\
          cargo xtask setup          # once: fetch NVIDIA's compiler into target/\ncargo xtask check {first}      # is \
          it right, and does it do the thing?\ncargo xtask hint {first}       # a hint for what went wrong\n```\n\n\
          `check` runs your kernel on awkward shapes with all checks, and then counts what it does. Grading does the same \
@@ -485,7 +498,13 @@ fn workflow(assignment: &Assignment) -> String {
     } else {
         ("on the emulated GPU", "[push, pull_request]", "ubuntu-latest")
     };
-    let steps = include_str!("assign/workflow.yml");
+    let in_image = |image: &String| {
+        format!(
+            "permissions:\n  contents: read\njobs:\n  check:\n    runs-on: RUNNER\n    container: {image}\n    \
+             timeout-minutes: 10\n    steps:\n      - uses: actions/checkout@v4\n      - run: CHECK\n"
+        )
+    };
+    let steps = assignment.image.as_ref().map_or(include_str!("assign/workflow.yml").to_owned(), in_image);
     let check = format!("cargo xtask check {}", names(assignment).join(" "));
     format!("# Checks the kernels at each push, {comment}.\nname: check\non: {on}\n{steps}")
         .replace("RUNNER", runner)

@@ -68,6 +68,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         questions,
         gpu_required: args.gpu_required,
         minutes: minutes(args.minutes.as_deref())?,
+        image: args.image.clone(),
     };
     interrupt::watch();
     // It appears under its name when it is whole: half a repository could be published.

@@ -52,6 +52,9 @@ pub struct Assign {
     /// Accept only results from a real GPU: without one, `check` in the repository fails
     #[arg(long)]
     pub gpu_required: bool,
+    /// Let codespaces and the workflow run in this container image, made with .devcontainer/Dockerfile
+    #[arg(long, value_name = "NAME", conflicts_with = "gpu_required", value_parser = image)]
+    pub image: Option<String>,
     /// Use the measured minutes of this file, from `report --minutes`, in place of the estimates
     #[arg(long, value_name = "FILE")]
     pub minutes: Option<PathBuf>,
@@ -123,6 +126,13 @@ pub struct Grade {
     /// Print one JSON record per student
     #[arg(long)]
     pub json: bool,
+}
+
+/// Reads the name of an image, such as `ghcr.io/course/tile-by-tile:2026`.
+fn image(text: &str) -> Result<String, String> {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "._-/:@".contains(c);
+    let is_name = text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(is_part);
+    if is_name { Ok(text.to_owned()) } else { Err("a name as ghcr.io/course/tile-by-tile:2026".into()) }
 }
 
 /// Reads `--part I/N`, such as `0/4`: the part, from 0, and the number of parts.

@@ -225,6 +225,19 @@ fn a_repository_says_that_results_count_from_a_gpu() {
 }
 
 #[test]
+fn a_repository_runs_in_the_image_that_is_named() {
+    let place = empty_folder("image");
+    let out = assigned(&place, "homework", &["v02", "--image", "ghcr.io/course/tiles:2026"]);
+    let read = |file: &str| fs::read_to_string(out.join(file)).expect("a file");
+    let container: serde_json::Value = serde_json::from_str(&read(".devcontainer/devcontainer.json")).expect("JSON");
+    assert_eq!(container["image"], "ghcr.io/course/tiles:2026");
+    let workflow = read(".github/workflows/check.yml");
+    assert!(workflow.contains("container: ghcr.io/course/tiles:2026\n"), "{workflow}");
+    assert!(workflow.ends_with("- run: cargo xtask check v02\n") && !workflow.contains("setup"), "{workflow}");
+    assert!(read("README.md").contains("In a codespace of this repository"));
+}
+
+#[test]
 fn tasks_for_the_host_are_assigned_with_the_kernel_that_they_launch() {
     let place = empty_folder("host");
     let out = assigned(&place, "homework", &["v01.launch", "v09.operands", "--seed", "1"]);
