@@ -1,34 +1,31 @@
 //! The driver after a fork and at the end of a process. A program of its own: its processes end in unusual ways.
 #![cfg(target_os = "linux")]
 
+#[path = "it/common.rs"]
+#[allow(dead_code, reason = "the tests of `it` use the rest")]
+mod common;
+
 use std::ffi::c_void;
 use std::process::Command;
 use std::ptr::null_mut;
 
+use common::{calls, function, launch, load_ptx, made, ok, synchronize};
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
-const PTX: &std::ffi::CStr = c".version 7.0 .target sm_75 .address_size 64 .entry k() { ret; }";
+const PTX: &str = ".version 7.0 .target sm_75 .address_size 64 .entry k() { ret; }";
 
 fn begin() -> (sys::CUcontext, sys::CUfunction) {
     emulator_client::preload().expect("Cargo built the library");
-    let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
-    // SAFETY: valid places for results, and strings that end with NUL.
-    unsafe {
-        assert_eq!(sys::cuInit(0), CUDA_SUCCESS);
-        assert_eq!(sys::cuCtxCreate_v2(&mut context, 0, 0), CUDA_SUCCESS);
-        assert_eq!(sys::cuModuleLoadData(&mut module, PTX.as_ptr().cast()), CUDA_SUCCESS);
-        let found = sys::cuModuleGetFunction(&mut function, module, c"k".as_ptr());
-        assert_eq!(found, CUDA_SUCCESS);
-        assert_eq!(launch(function), CUDA_SUCCESS);
-    }
+    calls! { sys::cuInit(0) }
+    let (context, function) = (made!(cuCtxCreate_v2(0, 0)), function(load_ptx(PTX), "k"));
+    ok(run(function));
     (context, function)
 }
 
-fn launch(function: sys::CUfunction) -> CUresult {
-    // SAFETY: a kernel without parameters.
-    unsafe {
-        let launched = sys::cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, null_mut(), null_mut(), null_mut());
-        if launched == CUDA_SUCCESS { sys::cuCtxSynchronize() } else { launched }
+fn run(function: sys::CUfunction) -> CUresult {
+    match launch(function, 1, 32, &[]) {
+        CUDA_SUCCESS => synchronize(),
+        refused => refused,
     }
 }
 
@@ -42,7 +39,7 @@ fn a_forked_child_is_refused_and_does_not_hang() {
         // SAFETY: valid places for results.
         let codes = unsafe {
             [
-                launch(function),
+                run(function),
                 sys::cuInit(0),
                 sys::cuCtxSynchronize(),
                 sys::cuMemAlloc_v2(&mut address, 4),
@@ -58,7 +55,7 @@ fn a_forked_child_is_refused_and_does_not_hang() {
     // SAFETY: a place for the status of our own child.
     assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
     assert_eq!(status, 0);
-    assert_eq!(launch(function), CUDA_SUCCESS);
+    ok(run(function));
 }
 
 /// Set in the child process of a test.
@@ -153,27 +150,21 @@ fn only_whole_writable_memory_is_registered() {
 #[test]
 fn pinned_and_managed_memory_and_arrays_count() {
     begin();
-    let free = || {
-        let (mut free, mut total) = (0, 0);
-        // SAFETY: valid places for results.
-        let code = unsafe { sys::cuMemGetInfo_v2(&mut free, &mut total) };
-        assert_eq!(code, CUDA_SUCCESS);
-        free
-    };
+    let (mut free, mut total) = (0, 0);
+    calls! { sys::cuMemGetInfo_v2(&mut free, &mut total) }
     // Other tests of this program allocate little, so that a large part of the free memory is significant.
-    let large = free() / 4 * 3;
-    // SAFETY: valid places for results; the memory is freed as it was had.
-    unsafe {
-        let (mut pinned, mut managed) = (null_mut(), 0);
-        assert_eq!(sys::cuMemHostAlloc(&mut pinned, large, 0), CUDA_SUCCESS);
-        assert_eq!(sys::cuMemAllocManaged(&mut managed, large, 1), CUDA_ERROR_OUT_OF_MEMORY);
-        assert_eq!(sys::cuMemAlloc_v2(&mut managed, large), CUDA_ERROR_OUT_OF_MEMORY);
-        assert_eq!(sys::cuMemFreeHost(pinned), CUDA_SUCCESS);
-        assert_eq!(sys::cuMemAllocManaged(&mut managed, large, 1), CUDA_SUCCESS);
-        assert_eq!(sys::cuMemHostAlloc(&mut pinned, large, 0), CUDA_ERROR_OUT_OF_MEMORY);
-        assert_eq!(sys::cuMemFree_v2(managed), CUDA_SUCCESS);
-        assert_eq!(sys::cuMemAlloc_v2(&mut managed, large), CUDA_SUCCESS);
-        assert_eq!(sys::cuMemFree_v2(managed), CUDA_SUCCESS);
+    let large = free / 4 * 3;
+    let (mut pinned, mut managed) = (null_mut(), 0);
+    calls! {
+        sys::cuMemHostAlloc(&mut pinned, large, 0),
+        sys::cuMemAllocManaged(&mut managed, large, 1) => CUDA_ERROR_OUT_OF_MEMORY,
+        sys::cuMemAlloc_v2(&mut managed, large) => CUDA_ERROR_OUT_OF_MEMORY,
+        sys::cuMemFreeHost(pinned),
+        sys::cuMemAllocManaged(&mut managed, large, 1),
+        sys::cuMemHostAlloc(&mut pinned, large, 0) => CUDA_ERROR_OUT_OF_MEMORY,
+        sys::cuMemFree_v2(managed),
+        sys::cuMemAlloc_v2(&mut managed, large),
+        sys::cuMemFree_v2(managed),
     }
 }
 
@@ -202,5 +193,5 @@ fn a_machine_without_memory_is_no_end() {
         }
         assert_eq!(sys::cuMemHostAlloc(&mut null_mut(), 64 << 20, 0), CUDA_ERROR_OUT_OF_MEMORY);
     }
-    assert_eq!(launch(function), CUDA_SUCCESS);
+    ok(run(function));
 }

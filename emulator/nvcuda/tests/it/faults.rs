@@ -15,12 +15,10 @@ fn check(kernel: &str, arguments: &[u64], expected: CUresult) {
     assert_eq!(launch(kernel, 1, 1, arguments), CUDA_SUCCESS, "the launch itself is fine");
     assert_eq!(synchronize(), expected);
     // SAFETY: valid places for results.
-    unsafe {
-        assert_eq!(sys::cuMemAlloc_v2(&mut 0, 16), expected);
-        assert_eq!(sys::cuStreamCreate(&mut null_mut(), 0), expected);
-        assert_eq!(sys::cuStreamSynchronize(null_mut()), expected);
-    }
-    assert_eq!(launch(kernel, 1, 1, arguments), expected);
+    let others = unsafe {
+        [sys::cuMemAlloc_v2(&mut 0, 16), sys::cuStreamCreate(&mut null_mut(), 0), sys::cuStreamSynchronize(null_mut())]
+    };
+    assert_eq!((others, launch(kernel, 1, 1, arguments)), ([expected; 3], expected));
     drop(own);
     // On hardware the whole process has lost its device; the emulated one is more forgiving.
     if emulator_client::find().is_some() {

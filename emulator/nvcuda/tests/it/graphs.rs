@@ -81,16 +81,13 @@ fn run(exec: sys::CUgraphExec) {
 
 fn kinds(graph: sys::CUgraph) -> Vec<sys::CUgraphNodeType> {
     let (mut nodes, mut n) = ([null_mut(); 16], 16);
-    // SAFETY: valid places for results.
-    unsafe {
-        ok(sys::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut n));
-        let kind = |node: &sys::CUgraphNode| {
-            let mut kind = CU_GRAPH_NODE_TYPE_EMPTY;
-            ok(sys::cuGraphNodeGetType(*node, &mut kind));
-            kind
-        };
-        nodes[..n].iter().map(kind).collect()
-    }
+    calls! { sys::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut n) }
+    let kind = |node: &sys::CUgraphNode| {
+        let mut kind = CU_GRAPH_NODE_TYPE_EMPTY;
+        calls! { sys::cuGraphNodeGetType(*node, &mut kind) }
+        kind
+    };
+    nodes[..n].iter().map(kind).collect()
 }
 
 #[test]
@@ -103,16 +100,14 @@ fn streams_join_a_capture_by_events_and_must_come_back() {
     for comes_back in [true, false] {
         begin(first, LOCAL);
         ok(increment(kernel, a, first));
-        // SAFETY: handles and addresses of this test.
-        unsafe {
-            ok(sys::cuEventRecord(forked, first));
-            ok(sys::cuStreamWaitEvent(second, forked, 0));
-            ok(sys::cuMemcpyDtoDAsync_v2(b, a, 4, second));
-            ok(sys::cuEventRecord(joined, second));
-            if comes_back {
-                ok(sys::cuStreamWaitEvent(first, joined, 0));
-                ok(sys::cuMemsetD32Async(a, 100, 1, first));
-            }
+        calls! {
+            sys::cuEventRecord(forked, first),
+            sys::cuStreamWaitEvent(second, forked, 0),
+            sys::cuMemcpyDtoDAsync_v2(b, a, 4, second),
+            sys::cuEventRecord(joined, second),
+        }
+        if comes_back {
+            calls! { sys::cuStreamWaitEvent(first, joined, 0), sys::cuMemsetD32Async(a, 100, 1, first) }
         }
         let (code, graph) = end(first);
         if !comes_back {
@@ -289,39 +284,47 @@ fn nodes_run_in_the_order_of_their_edges() {
     // Made in the opposite order.
     let last = made.kernel(a, &[]);
     let first = made.fill(a, 41, &[]);
-    // SAFETY: nodes of this graph, and valid places for results.
+    calls! {
+        sys::cuGraphAddDependencies(made.0, &first, &last, 1),
+        sys::cuGraphAddDependencies(made.0, &first, &last, 1) => CUDA_ERROR_INVALID_VALUE,
+    }
+    run(instantiate(made.0));
+    assert_eq!(words(a, 1), [42]);
+    // A graph in a node is a copy: what its original becomes does not matter.
+    let outer = Made::new();
+    let child = made!(cuGraphAddChildGraphNode(outer.0, null(), 0, made.0));
+    calls! {
+        sys::cuGraphDestroy(made.0),
+        sys::cuGraphGetNodes(made.0, null_mut(), &mut 0) => CUDA_ERROR_INVALID_VALUE,
+    }
+    let mut copy = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
+    let place = copy.as_mut_ptr();
+    let device = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+    // SAFETY: a structure of numbers and pointers, of which the memory types alone may not be 0.
     unsafe {
-        ok(sys::cuGraphAddDependencies(made.0, &first, &last, 1));
-        assert_eq!(sys::cuGraphAddDependencies(made.0, &first, &last, 1), CUDA_ERROR_INVALID_VALUE);
-        run(instantiate(made.0));
-        assert_eq!(words(a, 1), [42]);
-        // A graph in a node is a copy: what its original becomes does not matter.
-        let outer = Made::new();
-        let child = made!(cuGraphAddChildGraphNode(outer.0, null(), 0, made.0));
-        ok(sys::cuGraphDestroy(made.0));
-        assert_eq!(sys::cuGraphGetNodes(made.0, null_mut(), &mut 0), CUDA_ERROR_INVALID_VALUE);
-        let mut copy = MaybeUninit::<sys::CUDA_MEMCPY3D>::zeroed();
-        let place = copy.as_mut_ptr();
-        let device = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
         ((*place).srcMemoryType, (*place).srcDevice) = (device, a);
         ((*place).dstMemoryType, (*place).dstDevice) = (device, b);
         ((*place).WidthInBytes, (*place).Height, (*place).Depth) = (4, 1, 1);
-        let node = made!(cuGraphAddMemcpyNode(outer.0, &child, 1, place, null_mut()));
-        let (mut from, mut to, mut n) = (null_mut(), null_mut(), 1);
-        ok(sys::cuGraphGetEdges(outer.0, &mut from, &mut to, &mut n));
-        assert_eq!((from, to, n), (child, node, 1));
-        let exec = instantiate(outer.0);
-        ok(sys::cuMemsetD32_v2(a, 5, 1));
-        run(exec);
-        assert_eq!((words(a, 1)[0], words(b, 1)[0]), (42, 42));
-        ok(sys::cuGraphAddDependencies(outer.0, &node, &child, 1));
-        let circle = sys::cuGraphInstantiateWithFlags(&mut null_mut(), outer.0, 0);
-        assert_eq!(circle, CUDA_ERROR_INVALID_VALUE);
+    }
+    let node = made!(cuGraphAddMemcpyNode(outer.0, &child, 1, place, null_mut()));
+    let (mut from, mut to, mut n) = (null_mut(), null_mut(), 1);
+    calls! { sys::cuGraphGetEdges(outer.0, &mut from, &mut to, &mut n) }
+    assert_eq!((from, to, n), (child, node, 1));
+    let exec = instantiate(outer.0);
+    calls! { sys::cuMemsetD32_v2(a, 5, 1) }
+    run(exec);
+    assert_eq!((words(a, 1)[0], words(b, 1)[0]), (42, 42));
+    calls! {
+        sys::cuGraphAddDependencies(outer.0, &node, &child, 1),
+        // A circle.
+        sys::cuGraphInstantiateWithFlags(&mut null_mut(), outer.0, 0) => CUDA_ERROR_INVALID_VALUE,
         // What was instantiated stays as it was.
-        ok(sys::cuGraphDestroy(outer.0));
-        run(exec);
-        ok(sys::cuGraphExecDestroy(exec));
-        assert_eq!(sys::cuGraphLaunch(exec, null_mut()), CUDA_ERROR_INVALID_VALUE);
+        sys::cuGraphDestroy(outer.0),
+    }
+    run(exec);
+    calls! {
+        sys::cuGraphExecDestroy(exec),
+        sys::cuGraphLaunch(exec, null_mut()) => CUDA_ERROR_INVALID_VALUE,
     }
 }
 
@@ -418,29 +421,28 @@ fn a_captured_allocation_lives_as_long_as_its_graph() {
     let kernel = function(module(), "increment");
     for frees in [true, false] {
         begin(stream, LOCAL);
-        // SAFETY: memory of the graph.
-        unsafe {
-            let address = made!(cuMemAllocAsync(64, stream));
-            ok(sys::cuMemsetD32Async(address, 4, 16, stream));
-            ok(increment(kernel, address, stream));
-            ok(sys::cuMemcpyDtoDAsync_v2(out, address, 4, stream));
-            if frees {
-                ok(sys::cuMemFreeAsync(address, stream));
-            }
-            let (code, graph) = end(stream);
-            ok(code);
-            let exec = instantiate(graph);
-            run(exec);
-            assert_eq!(words(out, 1), [5]);
-            // Memory that is still there cannot be allocated again.
-            let again = sys::cuGraphLaunch(exec, stream);
-            assert_eq!(again, if frees { CUDA_SUCCESS } else { CUDA_ERROR_INVALID_VALUE });
-            if !frees {
-                ok(sys::cuMemFreeAsync(address, stream));
-                ok(sys::cuGraphLaunch(exec, stream));
-            }
-            ok(synchronize());
+        let address = made!(cuMemAllocAsync(64, stream));
+        calls! {
+            sys::cuMemsetD32Async(address, 4, 16, stream),
+            increment(kernel, address, stream),
+            sys::cuMemcpyDtoDAsync_v2(out, address, 4, stream),
         }
+        if frees {
+            calls! { sys::cuMemFreeAsync(address, stream) }
+        }
+        let (code, graph) = end(stream);
+        ok(code);
+        let exec = instantiate(graph);
+        run(exec);
+        assert_eq!(words(out, 1), [5]);
+        if !frees {
+            // Memory that is still there cannot be allocated again.
+            calls! {
+                sys::cuGraphLaunch(exec, stream) => CUDA_ERROR_INVALID_VALUE,
+                sys::cuMemFreeAsync(address, stream),
+            }
+        }
+        calls! { sys::cuGraphLaunch(exec, stream), synchronize() }
     }
 }
 

@@ -109,10 +109,10 @@ fn emulated_objects_of_a_destroyed_context_are_gone() {
 fn many_threads_in_one_context_and_in_their_own() {
     driver();
     let shared = CudaContext::new(0).expect("there is a device");
-    let threads: Vec<_> = (0..8u32)
-        .map(|i| {
+    std::thread::scope(|scope| {
+        for i in 0..8u32 {
             let shared = Arc::clone(&shared);
-            std::thread::spawn(move || {
+            scope.spawn(move || {
                 let context =
                     if i % 2 == 0 { shared } else { CudaContext::new_non_primary(0, 0).expect("there is a device") };
                 let stream = context.new_stream().expect("a stream can be had");
@@ -129,10 +129,7 @@ fn many_threads_in_one_context_and_in_their_own() {
                     let back = stream.clone_dtoh(&buffer).expect("it comes back");
                     assert_eq!(back, vec![value; n as usize]);
                 }
-            })
-        })
-        .collect();
-    for thread in threads {
-        thread.join().expect("no assertion failed");
-    }
+            });
+        }
+    });
 }

@@ -5,7 +5,9 @@ use std::mem::zeroed;
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
 
-use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUfunction_attribute};
+use cudarc::driver::sys::{
+    self, CUdevice_attribute as Attribute, CUfunction_attribute, CUpointer_attribute as Pointer,
+};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 
 use crate::common::{
@@ -167,14 +169,12 @@ fn extended_and_cooperative_launches() {
         attrs: null_mut(),
         numAttrs: 0,
     };
-    let cooperative = |grid| unsafe {
-        // SAFETY: the kernel has no parameters.
-        sys::cuLaunchCooperativeKernel(nothing, grid, 1, 1, 64, 1, 1, 0, null_mut(), null_mut())
-    };
+    let (null, none) = (null_mut(), null_mut());
     calls! {
-        sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()),
-        cooperative(4),
-        cooperative(1 << 20) => CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
+        sys::cuLaunchKernelEx(&config, nothing, none, none),
+        sys::cuLaunchCooperativeKernel(nothing, 4, 1, 1, 64, 1, 1, 0, null, none),
+        sys::cuLaunchCooperativeKernel(nothing, 1 << 20, 1, 1, 64, 1, 1, 0, null, none)
+            => CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE,
     }
     config.blockDimX = 2048;
     calls! {
@@ -187,27 +187,28 @@ fn extended_and_cooperative_launches() {
 fn memory_is_set_in_lines_and_rectangles() {
     let _own = OwnContext::new();
     let (mut address, mut pitch) = (0, 0);
-    // SAFETY: valid places for results, addresses of this test.
-    unsafe {
-        ok(sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 12, 4, 4));
-        assert!(pitch >= 12 && pitch.is_multiple_of(4));
-        ok(sys::cuMemsetD8_v2(address, 0xff, pitch * 4));
-        ok(sys::cuMemsetD2D32_v2(address, pitch, 7, 3, 4));
-        ok(sys::cuMemsetD16_v2(address + 8, 0x1234, 1));
-        let mut host = [0u32; 12];
-        let mut copy = empty_copy();
-        copy.srcMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
-        copy.srcDevice = address;
-        copy.srcPitch = pitch;
-        copy.dstHost = host.as_mut_ptr().cast();
-        copy.dstPitch = 12;
-        copy.WidthInBytes = 12;
-        copy.Height = 4;
-        ok(sys::cuMemcpy2D_v2(&copy));
-        assert_eq!(host[..3], [7, 7, 0x1234]);
-        assert_eq!(host[3..], [7; 9]);
-        assert_eq!(words(address + 12, 1), [u32::MAX]);
+    calls! { sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 12, 4, 4) }
+    assert!(pitch >= 12 && pitch.is_multiple_of(4));
+    let mut host = [0u32; 12];
+    let copy = sys::CUDA_MEMCPY2D {
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcDevice: address,
+        srcPitch: pitch,
+        dstHost: host.as_mut_ptr().cast(),
+        dstPitch: 12,
+        WidthInBytes: 12,
+        Height: 4,
+        ..empty_copy()
+    };
+    calls! {
+        sys::cuMemsetD8_v2(address, 0xff, pitch * 4),
+        sys::cuMemsetD2D32_v2(address, pitch, 7, 3, 4),
+        sys::cuMemsetD16_v2(address + 8, 0x1234, 1),
+        sys::cuMemcpy2D_v2(&copy),
     }
+    assert_eq!(host[..3], [7, 7, 0x1234]);
+    assert_eq!(host[3..], [7; 9]);
+    assert_eq!(words(address + 12, 1), [u32::MAX]);
 }
 
 #[test]
@@ -223,13 +224,15 @@ fn arrays_and_textures() {
             NumChannels: 1,
         };
         let array = made!(cuArrayCreate_v2(&description));
-        let mut copy = empty_copy();
-        copy.srcHost = texels.as_ptr().cast();
-        copy.srcPitch = 16;
-        copy.dstMemoryType = sys::CUmemorytype::CU_MEMORYTYPE_ARRAY;
-        copy.dstArray = array;
-        copy.WidthInBytes = 16;
-        copy.Height = 3;
+        let copy = sys::CUDA_MEMCPY2D {
+            srcHost: texels.as_ptr().cast(),
+            srcPitch: 16,
+            dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_ARRAY,
+            dstArray: array,
+            WidthInBytes: 16,
+            Height: 3,
+            ..empty_copy()
+        };
         ok(sys::cuMemcpy2D_v2(&copy));
 
         let mut resource: sys::CUDA_RESOURCE_DESC = zeroed();
@@ -276,39 +279,33 @@ fn pointers_say_what_they_are() {
     let _own = OwnContext::new();
     let address = alloc(100);
     let (mut kind, mut base, mut size) = (0u32, 0u64, 0usize);
-    // SAFETY: places of the types that the manual requires.
-    unsafe {
-        let of = |attribute, place: *mut c_void| sys::cuPointerGetAttribute(place, attribute, address + 50);
-        ok(of(sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (&raw mut kind).cast()));
-        ok(of(sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (&raw mut base).cast()));
-        ok(of(sys::CUpointer_attribute::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut size).cast()));
-        assert_eq!((kind, base, size), (2, address, 100));
-        ok(sys::cuMemGetAddressRange_v2(&mut base, &mut size, address + 99));
-        assert_eq!((base, size), (address, 100));
+    calls! {
+        sys::cuPointerGetAttribute((&raw mut kind).cast(), Pointer::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address + 50),
+        sys::cuPointerGetAttribute((&raw mut base).cast(), Pointer::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address + 50),
+        sys::cuPointerGetAttribute((&raw mut size).cast(), Pointer::CU_POINTER_ATTRIBUTE_RANGE_SIZE, address + 50),
     }
+    assert_eq!((kind, base, size), (2, address, 100));
+    calls! { sys::cuMemGetAddressRange_v2(&mut base, &mut size, address + 99) }
+    assert_eq!((base, size), (address, 100));
 }
 
 #[test]
 fn libraries_enter_contexts_when_used() {
     let _own = OwnContext::new();
     let text = std::ffi::CString::new(KERNELS).expect("PTX has no NUL");
-    let (mut library, mut kernel, mut fill) = (null_mut(), null_mut(), null_mut());
-    let none = null_mut();
-    // SAFETY: a string that ends with NUL; no options.
-    unsafe {
-        let code = text.as_ptr().cast();
-        ok(load_library(&mut library, code));
-        ok(sys::cuLibraryGetKernel(&mut kernel, library, c"fill".as_ptr()));
-        ok(sys::cuKernelGetFunction(&mut fill, kernel));
-        let address = alloc(128);
-        ok(launch(fill, 1, 32, &[address, 32, 6]));
-        assert_eq!(words(address, 32), [6; 32]);
-        // A kernel of a library can be launched without its function.
-        ok(launch(kernel.cast(), 1, 32, &[address, 32, 7]));
-        assert_eq!(words(address, 32), [7; 32]);
-        ok(sys::cuLibraryUnload(library));
-        assert_ne!(sys::cuKernelGetFunction(&mut fill, none), sys::CUresult::CUDA_SUCCESS);
-    }
+    let mut library = null_mut();
+    calls! { load_library(&mut library, text.as_ptr().cast()) }
+    let kernel = made!(cuLibraryGetKernel(library, c"fill".as_ptr()));
+    let mut fill = made!(cuKernelGetFunction(kernel));
+    let address = alloc(128);
+    ok(launch(fill, 1, 32, &[address, 32, 6]));
+    assert_eq!(words(address, 32), [6; 32]);
+    // A kernel of a library can be launched without its function.
+    ok(launch(kernel.cast(), 1, 32, &[address, 32, 7]));
+    assert_eq!(words(address, 32), [7; 32]);
+    calls! { sys::cuLibraryUnload(library) }
+    // SAFETY: a valid place for the result.
+    assert_ne!(unsafe { sys::cuKernelGetFunction(&mut fill, null_mut()) }, sys::CUresult::CUDA_SUCCESS);
 }
 
 #[test]

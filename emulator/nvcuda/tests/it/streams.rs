@@ -30,17 +30,16 @@ fn a_launch_returns_before_its_kernel_ends() {
     let stream = stream(1);
     let (start, end) = (event(), event());
     let mut ms = 0.0;
-    // SAFETY: handles of this test.
-    unsafe {
-        ok(sys::cuEventRecord(start, stream));
-        launch_slow(stream, address);
-        ok(sys::cuEventRecord(end, stream));
-        assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
-        assert_eq!(sys::cuEventQuery(end), CUDA_ERROR_NOT_READY);
-        assert_eq!(sys::cuEventElapsedTime(&mut ms, start, end), CUDA_ERROR_NOT_READY);
-        ok(sys::cuEventSynchronize(end));
-        ok(sys::cuStreamQuery(stream));
-        ok(sys::cuEventElapsedTime(&mut ms, start, end));
+    calls! { sys::cuEventRecord(start, stream) }
+    launch_slow(stream, address);
+    calls! {
+        sys::cuEventRecord(end, stream),
+        sys::cuStreamQuery(stream) => CUDA_ERROR_NOT_READY,
+        sys::cuEventQuery(end) => CUDA_ERROR_NOT_READY,
+        sys::cuEventElapsedTime(&mut ms, start, end) => CUDA_ERROR_NOT_READY,
+        sys::cuEventSynchronize(end),
+        sys::cuStreamQuery(stream),
+        sys::cuEventElapsedTime(&mut ms, start, end),
     }
     assert!(ms > 0.0, "{ms} ms");
 }
@@ -112,13 +111,9 @@ extern "C" fn note(data: *mut c_void) {
 fn host_functions_run_in_the_stream() {
     let _own = OwnContext::new();
     let stream = stream(0);
-    // SAFETY: the function lives forever and takes any argument.
-    unsafe {
-        ok(sys::cuLaunchHostFunc(stream, Some(note), 7 as *mut c_void));
-        assert_eq!(CALLED.load(Ordering::SeqCst), 0);
-        assert_eq!(sys::cuStreamQuery(stream), CUDA_ERROR_NOT_READY);
-        ok(sys::cuStreamSynchronize(stream));
-    }
+    calls! { sys::cuLaunchHostFunc(stream, Some(note), 7 as *mut c_void) }
+    assert_eq!(CALLED.load(Ordering::SeqCst), 0);
+    calls! { sys::cuStreamQuery(stream) => CUDA_ERROR_NOT_READY, sys::cuStreamSynchronize(stream) }
     assert_eq!(CALLED.load(Ordering::SeqCst), 7);
     assert_eq!(synchronize(), CUDA_SUCCESS);
 }
