@@ -6,7 +6,8 @@ use ptx::ast::Type;
 use ptx::table::Row;
 
 use super::inputs::{Kind, inputs};
-use super::{Fixture, TARGET, class, narrowed, widened};
+use super::memory::fixture;
+use super::{Fixture, class, narrowed, widened};
 
 struct Trial {
     /// Behind the `#` of the name.
@@ -264,16 +265,8 @@ fn build(row: &Row, mnemonic: &str, trial: &Trial) -> Fixture {
     }
     let kind = |k: usize| trial.sources.get(k).map_or(Kind::Unused, |s| s.1);
     let name = if trial.variant.is_empty() { mnemonic.to_string() } else { format!("{mnemonic}#{}", trial.variant) };
-    Fixture {
-        name,
-        row: row.pattern,
-        section: row.section,
-        inputs: inputs([kind(0), kind(1), kind(2)]),
-        outs: trial.results.len(),
-        declarations: String::new(),
-        body,
-        target: TARGET,
-    }
+    let inputs = inputs([kind(0), kind(1), kind(2)]);
+    Fixture { inputs, ..fixture(row, &name, String::new(), body, trial.results.len()) }
 }
 
 fn substitute(text: &str, placeholder: &str, register: &str) -> String {

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use ptx::table::Row;
 
+use super::Fixture;
 use super::inputs::{self, Kind, inputs};
-use super::{Fixture, TARGET};
+use super::memory::fixture;
 use crate::each;
 
 /// The form whose row the chains are listed under.
@@ -23,18 +24,11 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
     if mnemonic != FORM {
         return Vec::new();
     }
-    let make = |name: String, outs: usize, body: String| Fixture {
-        name: format!("{FORM}#{name}"),
-        row: row.pattern,
-        section: row.section,
-        inputs: inputs([Kind::Of(ptx::ast::Type::U64); 3]).map(|mut list| {
-            list.truncate(THREADS);
-            list
-        }),
-        outs,
-        declarations: String::new(),
-        body,
-        target: TARGET,
+    let mut inputs = inputs([Kind::Of(ptx::ast::Type::U64); 3]);
+    inputs.iter_mut().for_each(|list| list.truncate(THREADS));
+    let make = |name: &str, outs: usize, body: String| Fixture {
+        inputs: inputs.clone(),
+        ..fixture(row, &format!("{FORM}#{name}"), String::new(), body, outs)
     };
     let plain = PLAIN.lines().filter_map(|line| line.split_once(" | ")).map(|(name, text)| {
         let registers = [("X", "%r1"), ("Y", "%r2"), ("V", "%a"), ("W", "%b")];
@@ -44,9 +38,9 @@ pub(super) fn fixtures(row: &Row, mnemonic: &str) -> Vec<Fixture> {
             let _ = writeln!(body, "    {}", line.trim());
         }
         body += &each(2, |k| format!("    cvt.u64.u32 %d10, %r{};\n    st.global.b64 [%O+{}], %d10;\n", k + 5, 8 * k));
-        make(name.to_string(), 2, body)
+        make(name, 2, body)
     });
-    let random = (0..CHAINS).map(|seed| make(format!("chain-{seed:02}"), STEPS + 1, chain(seed)));
+    let random = (0..CHAINS).map(|seed| make(&format!("chain-{seed:02}"), STEPS + 1, chain(seed)));
     plain.chain(random).collect()
 }
 
