@@ -62,10 +62,7 @@ fn kernels_of_v11_are_clean() {
 #[test]
 fn broken_kernels_are_told_as_what_they_are() {
     let mut wrong = Vec::new();
-    let mut settings = insta::Settings::clone_current();
-    settings.set_omit_expression(true);
-    settings.set_snapshot_path("snapshots/asynchronous");
-    settings.set_prepend_module_to_snapshot(false);
+    let settings = crate::snapshots_in("snapshots/asynchronous");
     for kernel in KERNELS.iter().filter(|(one, _)| one.name.ends_with("_broken")) {
         let name = &kernel.0.name;
         let (text, codes) = Loaded::new(kernel).shown(1);

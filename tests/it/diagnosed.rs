@@ -18,10 +18,7 @@ fn ends_with(ending: &str) -> impl Iterator<Item = &'static (Fixture, String)> {
 fn every_broken_kernel_is_told_as_what_it_is() {
     assert!(ends_with("_broken").count() >= 70);
     let mut wrong = Vec::new();
-    let mut settings = insta::Settings::clone_current();
-    settings.set_omit_expression(true);
-    settings.set_snapshot_path("snapshots/diagnosed");
-    settings.set_prepend_module_to_snapshot(false);
+    let settings = crate::snapshots_in("snapshots/diagnosed");
     for kernel in ends_with("_broken") {
         let name = &kernel.0.name;
         let fixture::Ran { head, codes, text, .. } = fixture::run(kernel, 1, true);

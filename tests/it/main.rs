@@ -25,3 +25,12 @@ mod sums;
 mod tensor;
 mod unseen;
 mod wgmma;
+
+/// Settings for snapshots in files of a folder, which are named as in the call.
+fn snapshots_in(folder: &str) -> insta::Settings {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_omit_expression(true);
+    settings.set_snapshot_path(folder);
+    settings.set_prepend_module_to_snapshot(false);
+    settings
+}

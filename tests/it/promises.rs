@@ -1,6 +1,7 @@
 //! The promises of ARCHITECTURE.md that can be read off the sources, and that each of the others names its tests.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use tests::{files_under, read, root};
@@ -146,11 +147,21 @@ fn texts() -> Vec<PathBuf> {
     documents.into_iter().chain(files.map(from_root).filter(|path| !built(path))).collect()
 }
 
-/// Yields the text between backticks in the comments of a source, or in a document.
-fn quoted(text: &str, is_source: bool) -> impl Iterator<Item = &str> {
-    text.lines()
-        .filter_map(move |line| if is_source { line.find("//").map(|at| &line[at..]) } else { Some(line) })
-        .flat_map(|line| line.split('`').skip(1).step_by(2))
+/// Returns the words between backticks in comments of sources and in documents for which `is_missing` holds, each with
+/// its file.
+fn quoted_and_missing(mut is_missing: impl FnMut(&Path, &str) -> bool) -> String {
+    let mut missing = String::new();
+    for file in texts() {
+        let is_source = file.extension().is_some_and(|ending| ending == "rs");
+        let text = read(&file);
+        let lines =
+            text.lines().filter_map(|line| if is_source { line.find("//").map(|at| &line[at..]) } else { Some(line) });
+        let words = lines.flat_map(|line| line.split('`').skip(1).step_by(2));
+        for word in words.filter(|word| is_missing(&file, word)) {
+            let _ = writeln!(missing, "{}: {word}", file.display());
+        }
+    }
+    missing
 }
 
 /// Returns whether a word is the path of one file of ours: neither a pattern, such as `steps/vNN`, nor a file that
@@ -164,18 +175,12 @@ fn is_path(word: &str) -> bool {
 
 #[test]
 fn paths_in_comments_and_documents_exist() {
-    let mut missing = Vec::new();
-    for file in texts() {
-        let is_source = file.extension().is_some_and(|ending| ending == "rs");
-        for word in quoted(&read(&file), is_source) {
-            let path = word.split_once("::").map_or(word, |(path, _)| path);
-            // A path begins at the root, or at a folder that the file is in.
-            if is_path(path) && !file.ancestors().skip(1).any(|from| root().join(from).join(path).exists()) {
-                missing.push(format!("{}: {word}", file.display()));
-            }
-        }
-    }
-    assert!(missing.is_empty(), "no such files:\n{}", missing.join("\n"));
+    let missing = quoted_and_missing(|file, word| {
+        let path = word.split_once("::").map_or(word, |(path, _)| path);
+        // A path begins at the root, or at a folder that the file is in.
+        is_path(path) && !file.ancestors().skip(1).any(|from| root().join(from).join(path).exists())
+    });
+    assert!(missing.is_empty(), "no such files:\n{missing}");
 }
 
 /// Returns whether the sources of a crate define a module, function, type or constant of this name, or pass it on.
@@ -205,26 +210,20 @@ fn modules_in_comments_and_documents_exist() {
             (crate_name(folder), files.iter().map(|path| code(path)).collect::<Vec<_>>().join("\n"))
         })
         .collect();
-    let mut missing = Vec::new();
-    for file in texts() {
-        let is_source = file.extension().is_some_and(|ending| ending == "rs");
-        for word in quoted(&read(&file), is_source) {
-            let (path, _) = word.split_once('(').unwrap_or((word, ""));
-            let mut parts = path.split("::");
-            let Some(source) = parts.next().and_then(|krate| sources.get(krate)) else { continue };
-            // A crate may pass on another one.
-            let mut searched = vec![source];
-            let is_known = parts.all(|part| {
-                let is_known = searched.iter().any(|source| defines(source, part));
-                searched.extend(sources.get(part));
-                is_known
-            });
-            if !is_known && path != CUDA_NAMESPACE {
-                missing.push(format!("{}: {word}", file.display()));
-            }
-        }
-    }
-    assert!(missing.is_empty(), "no such modules:\n{}", missing.join("\n"));
+    let missing = quoted_and_missing(|_, word| {
+        let (path, _) = word.split_once('(').unwrap_or((word, ""));
+        let mut parts = path.split("::");
+        let Some(source) = parts.next().and_then(|krate| sources.get(krate)) else { return false };
+        // A crate may pass on another one.
+        let mut searched = vec![source];
+        let is_known = parts.all(|part| {
+            let is_known = searched.iter().any(|source| defines(source, part));
+            searched.extend(sources.get(part));
+            is_known
+        });
+        !is_known && path != CUDA_NAMESPACE
+    });
+    assert!(missing.is_empty(), "no such modules:\n{missing}");
 }
 
 /// Returns the paths in some code that begin with `crate::` or `super::`, each as its parts; groups in braces are taken
