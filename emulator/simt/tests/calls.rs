@@ -41,12 +41,13 @@ fn found(functions: &str, body: &str, code: &str) -> MistakeDetails {
 /// `sum(n) = n + sum(n - 1)`, kept in an array meanwhile.
 const SUM: &str = include_str!("ptx/recursive_sum.ptx");
 
-/// Returns a call of a function of one word, of the value in `%r4`, to `%r5`.
-fn call(guard: &str, function: &str, prototype: &str) -> String {
+/// Returns a call of a function of one word, of the value in `%r4`, to `%r5`; through a register, with the prototype `P`.
+fn call(function: &str) -> String {
+    let prototype = if function.starts_with('%') { ", P" } else { "" };
     format!(
         "{{ .param .b32 a; .param .b32 b; st.param.b32 [a], %r4;
         P: .callprototype (.param .b32 _) _ (.param .b32 _);
-        {guard} call (b), {function}, (a){prototype}; ld.param.b32 %r5, [b]; }}"
+        call (b), {function}, (a){prototype}; ld.param.b32 %r5, [b]; }}"
     )
 }
 
@@ -77,7 +78,7 @@ fn everything_is_kept() {
         setp.lt.u32 %p1, %r10, 3;
         @%p1 bra LOOP;
         st.global.u32 [%rd3], %r11;",
-        call("", "sum", "")
+        call("sum")
     );
     check(SUM, &body, 64, |t| {
         let sum = |n: u32| n * (n + 1) / 2;
@@ -92,7 +93,7 @@ fn through(index: &str) -> String {
     format!(
         "mov.u32 %r4, %r1; {index} mov.u64 %rd6, table; mul.wide.u32 %rd7, %r6, 8; add.u64 %rd8, %rd6, %rd7;
         ld.global.u64 %rd9, [%rd8];\n{}\nst.global.u32 [%rd3], %r5;",
-        call("", "%rd9", ", P")
+        call("%rd9")
     )
 }
 
@@ -109,17 +110,14 @@ fn a_listed_function_has_the_prototype() {
 
 #[test]
 fn an_address_that_is_no_such_function() {
-    let target = |index: &str| match found(TABLE, &through(index), "E-CALL") {
+    let target = |body: &str| match found(TABLE, body, "E-CALL") {
         MistakeDetails::Call { problem, .. } => problem,
         other => panic!("{other:?}"),
     };
-    assert_eq!(target("mov.u32 %r6, 3;"), BadTarget::NoFunction);
-    assert_eq!(target("mov.u32 %r6, 2;"), BadTarget::OtherSignature("wide".into()));
-    let body = format!("add.u64 %rd9, %rd1, 4;\nmov.u32 %r4, 1;\n{}", call("", "%rd9", ", P"));
-    let MistakeDetails::Call { problem, .. } = found(TABLE, &body, "E-CALL") else {
-        panic!("no call");
-    };
-    assert_eq!(problem, BadTarget::NoFunction);
+    assert_eq!(target(&through("mov.u32 %r6, 3;")), BadTarget::NoFunction);
+    assert_eq!(target(&through("mov.u32 %r6, 2;")), BadTarget::OtherSignature("wide".into()));
+    let body = format!("add.u64 %rd9, %rd1, 4;\nmov.u32 %r4, 1;\n{}", call("%rd9"));
+    assert_eq!(target(&body), BadTarget::NoFunction);
 }
 
 /// An activation's array starts undefined, whatever an earlier one left in the same place; and what the caller has of
@@ -130,8 +128,8 @@ fn undefined_values_are_followed_through_calls() {
     let twice = |first: u32, second: u32| {
         format!(
             "mov.u32 %r4, {first};\n{}\nmov.u32 %r4, {second};\n{}\nadd.u32 %r5, %r5, 1; st.global.u32 [%rd3], %r5;",
-            call("", "f", "").replace("P:", "P1:"),
-            call("", "f", "").replace("P:", "P2:")
+            call("f").replace("P:", "P1:"),
+            call("f").replace("P:", "P2:")
         )
     };
     check(functions, &twice(7, 7), 32, |_| 8);
@@ -140,7 +138,7 @@ fn undefined_values_are_followed_through_calls() {
     let keeps = format!(
         ".local .align 4 .b8 x[4]; mov.u32 %r4, 3; ld.local.u32 %r8, [x];\n{}\nadd.u32 %r9, %r8, %r5;
         st.global.u32 [%rd3], %r9;",
-        call("", "sum", "")
+        call("sum")
     );
     found(SUM, &keeps, "E-UNINIT");
     let unused = keeps.replace("add.u32 %r9, %r8, %r5;", "mov.u32 %r9, %r5;");
@@ -152,7 +150,7 @@ fn undefined_values_are_followed_through_calls() {
 fn lanes_meet_inside_functions() {
     let functions = include_str!("ptx/function_that_gathers.ptx");
     // Half of the lanes call twice; the barrier of all counts them at the same depth.
-    let body = format!("mov.u32 %r4, 2;\n{}\nst.global.u32 [%rd3], %r5;", call("", "gather", ""));
+    let body = format!("mov.u32 %r4, 2;\n{}\nst.global.u32 [%rd3], %r5;", call("gather"));
     check(functions, &body, 32, |_| 32 * 9 + 32 * 3 + 32);
 }
 
@@ -173,7 +171,7 @@ fn lanes_make_progress_inside_functions() {
 /// An instruction counts once for each activation that comes to it.
 #[test]
 fn activations_are_counted() {
-    let body = format!("mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;", call("", "sum", ""));
+    let body = format!("mov.u32 %r4, 5;\n{}\nst.global.u32 [%rd3], %r5;", call("sum"));
     let device = device(SUM, &body).check_level(CheckLevel::Count);
     let out = device.words(&[0; 32]);
     let report = device.run(1, 32, &[out.into()]);
