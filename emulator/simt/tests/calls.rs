@@ -41,7 +41,8 @@ fn found(functions: &str, body: &str, code: &str) -> MistakeDetails {
 /// `sum(n) = n + sum(n - 1)`, kept in an array meanwhile.
 const SUM: &str = include_str!("ptx/recursive_sum.ptx");
 
-/// Returns a call of a function of one word, of the value in `%r4`, to `%r5`; through a register, with the prototype `P`.
+/// Returns a call of a function of one word, of the value in `%r4`, to `%r5`: of one in a register, with the prototype
+/// `P`.
 fn call(function: &str) -> String {
     let prototype = if function.starts_with('%') { ", P" } else { "" };
     format!(
