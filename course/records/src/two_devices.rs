@@ -43,14 +43,15 @@ pub struct PairBound {
 }
 
 /// A way to compute the product, with its times.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Way {
     pub way: String,
     /// Memory on each device that takes part.
     pub device_bytes: Vec<usize>,
     pub operations: Vec<usize>,
+    /// None on the emulated device.
     pub total_ms: Samples,
-    /// Events of each device, from the repetition with the median time.
+    /// Events of each device by its own clock, from the repetition with the median time; a graph has none.
     #[serde(default)]
     pub events: Vec<Vec<Event>>,
 }

@@ -14,7 +14,7 @@ use cudarc::driver::{
     LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use harness::{KernelSource, Shape, blocks, code, to_i32};
+use harness::{KernelSource, Shape, StepError, blocks, code, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
@@ -66,6 +66,12 @@ pub enum Error {
     Misaligned(CUdeviceptr),
     #[error("{}", harness::describe(*.0))]
     Driver(#[from] DriverError),
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        Self::CouldNot(error.to_string())
+    }
 }
 
 /// The kernels, loaded, for products in one stream: they follow each other there, which the memory needs in which

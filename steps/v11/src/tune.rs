@@ -102,8 +102,7 @@ impl Operands {
     }
 
     pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), StepError> {
-        let done = sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c);
-        done.map_err(could_not)
+        Ok(sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c)?)
     }
 
     /// Returns whether a product equals all others of this shape, whose sums are exact. The first one is compared with
@@ -143,7 +142,7 @@ fn name(choice: &Choice) -> String {
 }
 
 fn verify(gpu: &Gpu) -> Result<(), StepError> {
-    let sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
+    let sgemm = Sgemm::load(&gpu.stream)?;
     let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);
     let mut operands = Operands::new(gpu, &shapes)?;
     for shape in shapes {
@@ -188,7 +187,7 @@ fn rounded(constants: CostTerms) -> CostTerms {
 }
 
 fn measure(gpu: &Gpu) -> Result<(), StepError> {
-    let sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
+    let sgemm = Sgemm::load(&gpu.stream)?;
     let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
     // The usual sizes.
     shapes.extend([256, 512, 768, 1024, 1536, 2048, 3072, 4096].map(Shape::square));

@@ -6,7 +6,7 @@ use harness::{Gpu, StepError, out};
 use records::Samples;
 use records::process::Entry;
 
-use crate::{could_not, sorted};
+use crate::sorted;
 
 pub(crate) struct Clock {
     repeat: u32,
@@ -55,7 +55,7 @@ impl Clock {
         let mut ms = Vec::new();
         for _ in 0..n {
             let begin = Instant::now();
-            run().map_err(|error| could_not(error.into()))?;
+            run().map_err(Into::into)?;
             ms.push(begin.elapsed().as_secs_f64() * 1e3);
         }
         self.record(what, bytes, ms)

@@ -7,10 +7,10 @@ use cudarc::driver::result;
 use harness::{Gpu, Shape, StepError, out};
 use records::process::{Bound, Event};
 use v13::host::{Arrays, Kind};
-use v13::process::Device;
+use v13::process::{Device, Error};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
-use crate::{Common, bytes, could_not, median, of_median, sorted};
+use crate::{Common, bytes, could_not, median, of_median, span};
 
 /// Options of `run`.
 #[derive(Debug, clap::Args)]
@@ -79,21 +79,26 @@ pub(crate) fn measure_bound(
     arrays: &mut Arrays,
     repeat: u32,
 ) -> Result<Bound, StepError> {
-    let mut process = device.prepare(schedule::whole(shape)).map_err(could_not)?;
-    process.run(arrays).map_err(could_not)?;
-    let mut times: [Vec<f64>; QUEUES] = Default::default();
-    for _ in 0..repeat {
-        process.run(arrays).map_err(could_not)?;
-        let sums = busy(&process.events().map_err(could_not)?);
-        for (times, sum) in times.iter_mut().zip(sums) {
-            times.push(sum);
-        }
-    }
+    let mut process = device.prepare(schedule::whole(shape))?;
+    let times = median_busy(repeat, || {
+        process.run(arrays)?;
+        Ok(busy(&process.events()?))
+    })?;
     Ok(Bound {
-        copy_in_ms: median(&times[Queue::In as usize]),
-        kernel_ms: median(&times[Queue::Kernel as usize]),
-        copy_out_ms: median(&times[Queue::Out as usize]),
+        copy_in_ms: times[Queue::In as usize],
+        kernel_ms: times[Queue::Kernel as usize],
+        copy_out_ms: times[Queue::Out as usize],
     })
+}
+
+/// Returns the median of what `run` returns for each queue, without its first run, which takes longer.
+pub(crate) fn median_busy(
+    repeat: u32,
+    mut run: impl FnMut() -> Result<[f64; QUEUES], Error>,
+) -> Result<[f64; QUEUES], Error> {
+    run()?;
+    let runs = (0..repeat).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
+    Ok(std::array::from_fn(|queue| median(&runs.iter().map(|run| run[queue]).collect::<Vec<_>>())))
 }
 
 pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
@@ -145,7 +150,7 @@ struct Record {
 pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
-    let device = Device::new(&gpu.context).map_err(could_not)?;
+    let device = Device::new(&gpu.context)?;
     let mut record =
         Record { run: harness::run::describe("v13", &gpu), chunks: task.chunks, sizes: Vec::new() };
     let mut right = true;
@@ -154,18 +159,11 @@ pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
         out::write("Emulated: products are computed and verified, but nothing is timed.\n")?;
     }
     for shape in task.common.sizes(&gpu)? {
-        let mut all = Comparison {
-            gpu: &gpu,
-            device: &device,
-            task,
-            shape,
-            bound: None,
-            done: Vec::new(),
-            right: true,
-        };
+        let size = Size { shape, bound: None, variants: Vec::new() };
+        let mut all = Comparison { gpu: &gpu, device: &device, task, right: true, size };
         all.run()?;
         right &= all.right;
-        record.sizes.push(Size { shape, bound: all.bound, variants: all.done });
+        record.sizes.push(all.size);
     }
     task.common.write_json(&record)?;
     Ok(right)
@@ -175,10 +173,8 @@ struct Comparison<'a> {
     gpu: &'a Gpu,
     device: &'a Device,
     task: &'a Run,
-    shape: Shape,
-    bound: Option<Bound>,
-    done: Vec<Measured>,
     right: bool,
+    size: Size,
 }
 
 pub(crate) fn memory_of(schedule: &Schedule) -> usize {
@@ -188,7 +184,7 @@ pub(crate) fn memory_of(schedule: &Schedule) -> usize {
 impl Comparison<'_> {
     fn run(&mut self) -> Result<(), StepError> {
         let (free, _) = result::mem_get_info()?;
-        let whole = memory_of(&schedule::whole(self.shape));
+        let whole = memory_of(&schedule::whole(self.size.shape));
         let fits = whole <= free;
         let variants: Vec<_> = match self.task.variant.as_slice() {
             [] => Variant::value_variants()
@@ -202,7 +198,7 @@ impl Comparison<'_> {
             asked => asked.to_vec(),
         };
         let (needed, there) = (bytes(whole), bytes(free));
-        let mut text = format!("\n{}: {needed} of matrices\n", self.shape.short());
+        let mut text = format!("\n{}: {needed} of matrices\n", self.size.shape.short());
         if !fits {
             let lacks = "the matrices do not fit, tiles of them do";
             let _ = writeln!(text, "{there} of device memory are free: {lacks}");
@@ -222,7 +218,7 @@ impl Comparison<'_> {
             if variants.is_empty() && !bounds {
                 continue;
             }
-            let mut arrays = Arrays::new(&self.device.context, kind, self.shape).map_err(|error| {
+            let mut arrays = Arrays::new(&self.device.context, kind, self.size.shape).map_err(|error| {
                 could_not(format!("{needed} of host memory: {}", harness::describe(error)))
             })?;
             if bounds {
@@ -236,9 +232,9 @@ impl Comparison<'_> {
     }
 
     fn measure_bound(&mut self, arrays: &mut Arrays) -> Result<(), StepError> {
-        let bound = measure_bound(self.device, self.shape, arrays, self.task.common.repeat)?;
+        let bound = measure_bound(self.device, self.size.shape, arrays, self.task.common.repeat)?;
         let (longest, name) = bound.longest();
-        self.bound = Some(bound);
+        self.size.bound = Some(bound);
         out::write(&format!(
             "each alone, pinned: copy in {:.3} ms, product {:.3} ms, copy out {:.3} ms: \
              the longest {longest:.3} ms ({name}), all {:.3} ms\n\
@@ -252,8 +248,8 @@ impl Comparison<'_> {
     }
 
     fn schedule(&self, variant: Variant, limit: usize) -> Result<Schedule, StepError> {
-        let (shape, n) = (self.shape, self.task.chunks as usize);
-        let copies_take_longest = self.bound.is_some_and(Bound::copies_take_longest);
+        let (shape, n) = (self.size.shape, self.task.chunks as usize);
+        let copies_take_longest = self.size.bound.is_some_and(Bound::copies_take_longest);
         Ok(match variant {
             Variant::Pageable | Variant::Pinned => schedule::whole(shape),
             Variant::Shells => schedule::shells(shape, n),
@@ -274,11 +270,11 @@ impl Comparison<'_> {
             None => self.repeat(schedule.emptied(), variant, arrays)?.total_ms,
         };
         let Repeated { total_ms: totals, calls_ms, events } = self.repeat(schedule, variant, arrays)?;
-        let wrong = arrays.wrong_row(self.shape)?;
+        let wrong = arrays.wrong_row(self.size.shape)?;
         self.right &= wrong.is_none();
         out::write(&self.line(&name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
         let events = of_median(&totals, events);
-        self.done.push(Measured {
+        self.size.variants.push(Measured {
             variant,
             arrays: variant.arrays(),
             device_bytes,
@@ -298,24 +294,24 @@ impl Comparison<'_> {
         variant: Variant,
         arrays: &mut Arrays,
     ) -> Result<Repeated, StepError> {
-        let mut process = self.device.prepare(schedule).map_err(could_not)?;
+        let mut process = self.device.prepare(schedule)?;
         let mut done = Repeated::default();
         arrays.poison_output()?;
         // The first product takes longer than others.
-        process.run(arrays).map_err(could_not)?;
+        process.run(arrays)?;
         let mut graph = None;
         if variant == Variant::Graph {
             arrays.poison_output()?;
-            let captured = process.capture(arrays).map_err(could_not)?;
-            process.replay(graph.insert(captured)).map_err(could_not)?;
+            let captured = process.capture(arrays)?;
+            process.replay(graph.insert(captured))?;
         }
         for _ in 0..self.task.common.timed(self.gpu) {
             match &graph {
-                Some(graph) => done.total_ms.push(process.replay(graph).map_err(could_not)?),
+                Some(graph) => done.total_ms.push(process.replay(graph)?),
                 None => {
-                    done.total_ms.push(process.run(arrays).map_err(could_not)?);
+                    done.total_ms.push(process.run(arrays)?);
                     done.calls_ms.push(process.calls_ms);
-                    done.events.push(process.events().map_err(could_not)?);
+                    done.events.push(process.events()?);
                 }
             }
         }
@@ -334,18 +330,16 @@ impl Comparison<'_> {
         if let Some(row) = wrong {
             return format!("{name:<9} WRONG: row {row} of C is no row of the product\n");
         }
-        let sorted = sorted(totals.to_vec());
-        let [Some(least), Some(most)] = [sorted.first(), sorted.last()] else {
+        let Some((total, span)) = span(totals) else {
             return format!("{name:<9} right, {operations} operations, {memory} of device memory\n");
         };
-        let total = median(totals);
         let of = |time: fn(Bound) -> f64| {
-            let part = self.bound.map(|bound| format!("{:.0} %", 100.0 * total / time(bound)));
+            let part = self.size.bound.map(|bound| format!("{:.0} %", 100.0 * total / time(bound)));
             part.unwrap_or_else(|| "-".into())
         };
-        let span = format!("{total:.3} ({least:.3} … {most:.3})");
         let empty = median(empty);
         let above = self
+            .size
             .bound
             .map_or_else(|| "-".into(), |bound| format!("{:.3}", total - 1.1 * bound.longest().0 - empty));
         format!(

@@ -113,6 +113,12 @@ fn sorted(mut values: Vec<f64>) -> Vec<f64> {
     values
 }
 
+/// Returns the median of times, also in words with the least and the most; `None` where nothing was timed.
+fn span(times: &[f64]) -> Option<(f64, String)> {
+    let (sorted, median) = (sorted(times.to_vec()), median(times));
+    Some((median, format!("{median:.3} ({:.3} … {:.3})", sorted.first()?, sorted.last()?)))
+}
+
 fn median(values: &[f64]) -> f64 {
     let values = sorted(values.to_vec());
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

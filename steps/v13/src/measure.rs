@@ -42,7 +42,7 @@ pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
     }
     clock.record("the driver, and a context", 0, vec![opened])?;
     modules(&mut clock, &gpu)?;
-    let device = Device::new(&gpu.context).map_err(could_not)?;
+    let device = Device::new(&gpu.context)?;
     for shape in task.common.sizes(&gpu)? {
         out::write(&format!("\n{}\n", shape.short()))?;
         allocations(&mut clock, &device, shape)?;
@@ -71,7 +71,7 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     }
     let stream = &gpu.stream;
     let begin = Instant::now();
-    let sgemm = Sgemm::load(stream).map_err(could_not)?;
+    let sgemm = Sgemm::load(stream)?;
     clock.record("all kernels of the library", 0, vec![begin.elapsed().as_secs_f64() * 1e3])?;
     let product = Product::new(Shape::square(SMALL));
     let (a, b) = (stream.alloc_zeros(SMALL * SMALL)?, stream.alloc_zeros(SMALL * SMALL)?);

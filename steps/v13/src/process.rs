@@ -9,7 +9,7 @@ use cudarc::driver::sys::{
 };
 use cudarc::driver::{CudaContext, CudaEvent, CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError};
 use cudarc::nccl::result::NcclError;
-use harness::Shape;
+use harness::{Shape, StepError};
 use records::process::Event;
 use v11::gemm::{Product, Sgemm};
 
@@ -34,6 +34,12 @@ pub enum Error {
 impl From<NcclError> for Error {
     fn from(error: NcclError) -> Self {
         Self::Nccl(error)
+    }
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        Self::CouldNot(error.to_string())
     }
 }
 

@@ -5,17 +5,18 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
 use harness::{Gpu, Shape, StepError, out};
+use records::Samples;
 use records::process::{Bound, Entry, Event};
-use records::two_devices::PairBound;
+use records::two_devices::{PairBound, Way as Measured};
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};
 use v13::process::{Device, Error, Process};
-use v13::schedule::{self, QUEUES, Queue, Schedule, Spread};
+use v13::schedule::{self, Queue, Schedule, Spread};
 
 use crate::clock::Clock;
-use crate::compare::{busy, measure_bound, memory_of};
-use crate::{Common, bytes, could_not, median, of_median, sorted};
+use crate::compare::{busy, measure_bound, median_busy, memory_of};
+use crate::{Common, bytes, could_not, median, of_median, span};
 
 /// Options of `two`.
 #[derive(Debug, clap::Args)]
@@ -70,18 +71,6 @@ impl Way {
 }
 
 #[derive(serde::Serialize)]
-struct Measured {
-    way: Way,
-    /// Memory on each device that takes part.
-    device_bytes: Vec<usize>,
-    operations: Vec<usize>,
-    /// None on the emulated device.
-    total_ms: Vec<f64>,
-    /// Events of the repetition with the median time, for each device by its own clock; a graph has none.
-    events: Vec<Vec<Event>>,
-}
-
-#[derive(serde::Serialize)]
 struct NotRun {
     way: Way,
     why: String,
@@ -111,10 +100,10 @@ struct Record {
 pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
-    let first = Device::new(&gpu.context).map_err(could_not)?;
+    let first = Device::new(&gpu.context)?;
     let devices = CudaContext::device_count()?;
     let second = match devices {
-        2.. => Some(Device::new(&CudaContext::new(1)?).map_err(could_not)?),
+        2.. => Some(Device::new(&CudaContext::new(1)?)?),
         _ => None,
     };
     let peers = match &second {
@@ -199,7 +188,7 @@ fn links(
         host.push((source?, target?));
         let stream = device.stream(Queue::In);
         memory.push([stream.alloc_zeros::<f32>(n)?, stream.alloc_zeros::<f32>(n)?]);
-        device.synchronize().map_err(could_not)?;
+        device.synchronize()?;
     }
     let place = |rank: usize, i: usize| memory[rank][i].device_ptr(devices[rank].stream(Queue::In)).0;
     let mut pointers = Vec::new();
@@ -233,7 +222,7 @@ fn links(
             done
         };
         // The first exchange takes longer than the link: NCCL connects, and pages are mapped.
-        whole().map_err(could_not)?;
+        whole()?;
         clock.time(what, n_copies * size, whole)
     };
     time("to device 0", 1, &|| Ok(to(0)?))?;
@@ -328,7 +317,7 @@ impl<'a> Comparison<'a> {
                 }
             };
             arrays.poison_output()?;
-            one.run(&mut arrays).map_err(could_not)?;
+            one.run(&mut arrays)?;
             let c = arrays.c.get()?;
             let same = match &of_first {
                 None => arrays.wrong_row(shape)?.is_none(),
@@ -337,26 +326,26 @@ impl<'a> Comparison<'a> {
             self.right &= same;
             if same {
                 of_first.get_or_insert_with(|| c.to_vec());
-                ready.push((one, measured, Vec::new()));
+                ready.push((way, one, measured, Vec::new()));
             } else {
                 let why = if of_first.is_none() { "C is not the product" } else { "C has other bits" };
                 out::write(&format!("{:<15} WRONG: {why}\n", way.name()))?;
             }
         }
         for _ in 0..self.task.common.timed(self.gpu) {
-            for (one, measured, events) in &mut ready {
-                measured.total_ms.push(one.run(&mut arrays).map_err(could_not)?);
-                events.push(one.events().map_err(could_not)?);
+            for (_, one, measured, events) in &mut ready {
+                measured.total_ms.0.push(one.run(&mut arrays)?);
+                events.push(one.events()?);
             }
         }
         let fastest_of_one = ready
             .iter()
-            .filter(|(_, measured, _)| measured.way.spread().is_none())
-            .map(|(_, measured, _)| median(&measured.total_ms))
+            .filter(|(_, _, measured, _)| !measured.on_two())
+            .map(|(_, _, measured, _)| median(&measured.total_ms.0))
             .fold(f64::INFINITY, f64::min);
-        for (_, mut measured, events) in ready {
-            measured.events = of_median(&measured.total_ms, events);
-            out::write(&line(&measured, fastest_of_one))?;
+        for (way, _, mut measured, events) in ready {
+            measured.events = of_median(&measured.total_ms.0, events);
+            out::write(&line(way, &measured, fastest_of_one))?;
             self.size.ways.push(measured);
         }
         Ok(())
@@ -380,22 +369,22 @@ impl<'a> Comparison<'a> {
         arrays: &mut Arrays,
     ) -> Result<Result<(Ready<'a>, Measured), String>, StepError> {
         let measured = |schedules: &[Schedule]| Measured {
-            way,
+            way: way.to_possible_value().expect("none is skipped").get_name().to_owned(),
             device_bytes: schedules.iter().map(memory_of).collect(),
             operations: schedules.iter().map(|schedule| schedule.ops.len()).collect(),
-            total_ms: Vec::new(),
+            total_ms: Samples(Vec::new()),
             events: Vec::new(),
         };
         let Some(spread) = way.spread() else {
             let schedule = self.schedule(shape);
             let measured = measured(std::slice::from_ref(&schedule));
-            let mut process = first.prepare(schedule).map_err(could_not)?;
+            let mut process = first.prepare(schedule)?;
             if way == Way::One {
                 return Ok(Ok((Ready::One(Box::new(process)), measured)));
             }
             // The first product takes longer than others.
-            process.run(arrays).map_err(could_not)?;
-            let graph = process.capture(arrays).map_err(could_not)?;
+            process.run(arrays)?;
+            let graph = process.capture(arrays)?;
             return Ok(Ok((Ready::Graph(Box::new(process), graph), measured)));
         };
         let [Some(first), Some(second)] = self.devices else {
@@ -412,7 +401,7 @@ impl<'a> Comparison<'a> {
             Err(error) => return Ok(Err(error.to_string())),
         };
         let measured = measured(&schedules);
-        let pair = Pair::new([first, second], schedules, link).map_err(could_not)?;
+        let pair = Pair::new([first, second], schedules, link)?;
         Ok(Ok((Ready::Two(Box::new(pair)), measured)))
     }
 
@@ -425,22 +414,18 @@ impl<'a> Comparison<'a> {
             Some(Ok(nccl)) => (Link::Nccl(nccl), "nccl"),
             _ => (Link::Copies, "copies"),
         };
-        let mut pair = Pair::new([first, second], schedules, link).map_err(could_not)?;
-        pair.run(arrays).map_err(could_not)?;
-        let mut times: [Vec<f64>; QUEUES] = Default::default();
-        for _ in 0..self.task.common.repeat {
-            pair.run(arrays).map_err(could_not)?;
-            let [one, other] = pair.events().map_err(could_not)?.map(|events| busy(&events));
-            for (times, (one, other)) in times.iter_mut().zip(one.into_iter().zip(other)) {
-                times.push(one.max(other));
-            }
-        }
+        let mut pair = Pair::new([first, second], schedules, link)?;
+        let times = median_busy(self.task.common.repeat, || {
+            pair.run(arrays)?;
+            let [one, other] = pair.events()?.map(|events| busy(&events));
+            Ok(std::array::from_fn(|queue| one[queue].max(other[queue])))
+        })?;
         Ok(Some(PairBound {
             link: name.to_owned(),
-            copy_in_ms: median(&times[Queue::In as usize]),
-            exchange_ms: median(&times[Queue::Peer as usize]),
-            kernel_ms: median(&times[Queue::Kernel as usize]),
-            copy_out_ms: median(&times[Queue::Out as usize]),
+            copy_in_ms: times[Queue::In as usize],
+            exchange_ms: times[Queue::Peer as usize],
+            kernel_ms: times[Queue::Kernel as usize],
+            copy_out_ms: times[Queue::Out as usize],
         }))
     }
 
@@ -464,15 +449,12 @@ impl<'a> Comparison<'a> {
     }
 }
 
-fn line(measured: &Measured, of_one: f64) -> String {
-    let name = measured.way.name();
+fn line(way: Way, measured: &Measured, of_one: f64) -> String {
+    let name = way.name();
     let operations: usize = measured.operations.iter().sum();
-    let sorted = sorted(measured.total_ms.clone());
-    let [Some(least), Some(most)] = [sorted.first(), sorted.last()] else {
+    let Some((total, span)) = span(&measured.total_ms.0) else {
         return format!("{name:<15} right, {operations} operations\n");
     };
-    let total = median(&measured.total_ms);
-    let span = format!("{total:.3} ({least:.3} … {most:.3})");
     let speed_up = if of_one.is_finite() { format!("{:.2}", of_one / total) } else { "-".into() };
     format!("{name:<15} {span:<32} {speed_up:>17} {operations:>11}\n")
 }

@@ -51,7 +51,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
     }
     let forecasts = forecast::read(&text(predicted)?);
     let timed = Costs::committed();
-    let mut sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
+    let mut sgemm = Sgemm::load(&gpu.stream)?;
     let mut cubins = BTreeMap::new();
     let mut added = Vec::new();
     for (name, cubin) in read(list)? {
@@ -59,7 +59,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         let bytes = bytes(&cubin)?;
         cubins.insert(name.clone(), catalog::provenance::sha256(&bytes));
         let module = gpu.context.load_module(Ptx::from_binary(bytes))?;
-        added.push((name, plan, sgemm.add(plan, &module).map_err(could_not)?));
+        added.push((name, plan, sgemm.add(plan, &module)?));
     }
     let shapes = CLASSES.map(|[m, n, k]| Shape { m, n, k });
     let mut operands = Operands::new(&gpu, &shapes)?;
