@@ -15,7 +15,6 @@ pub mod phases;
 pub mod random_atomics;
 pub mod random_kernel;
 pub mod recorded;
-mod split_mix;
 pub mod steps;
 pub mod tensor;
 pub mod tensor_cores;

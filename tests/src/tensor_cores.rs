@@ -5,7 +5,7 @@
 
 use crate::each;
 use crate::gpu::{Geometry, Gpu};
-use crate::split_mix::Random;
+use catalog::split_mix::SplitMix64;
 
 #[derive(Debug, Clone)]
 pub struct Fixture {
@@ -36,10 +36,10 @@ const B1: Element = ("b1", 1, 0);
 
 const FAMILIES: [&str; 6] = ["around one", "wide", "tiny", "special", "any bits", "cancelling"];
 
-fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) -> u64 {
+fn number(random: &mut SplitMix64, (_, bits, exponent_bits): Element, family: &str) -> u64 {
     let fraction_bits = (bits - 1).saturating_sub(exponent_bits);
     let bias = (1u64 << exponent_bits.saturating_sub(1)) - 1;
-    let any = random.next() & (u64::MAX >> (64 - bits));
+    let any = random.next_u64() & (u64::MAX >> (64 - bits));
     let of = |exponent: u64, low: u64| exponent << fraction_bits | low & ((1 << fraction_bits) - 1);
     let sign = any >> (bits - 1) << (bits - 1);
     if exponent_bits == 0 {
@@ -57,7 +57,7 @@ fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) 
         "around one" => sign | of(spread(4), any),
         "wide" => sign | of(spread(bias.min(60)), any),
         "tiny" => sign | of((any >> 5) % 3, any),
-        "special" => match random.next() % 40 {
+        "special" => match random.next_u64() % 40 {
             0 => sign | of((1 << exponent_bits) - 1, 0),
             1 => sign | u64::MAX >> (65 - bits),
             2..=5 => sign,
@@ -70,7 +70,7 @@ fn number(random: &mut Random, (_, bits, exponent_bits): Element, family: &str) 
 }
 
 /// Returns one number of 64 or 32 bits, or a word of several shorter ones.
-fn word(random: &mut Random, element: Element, family: &str) -> u64 {
+fn word(random: &mut SplitMix64, element: Element, family: &str) -> u64 {
     let (_, bits, _) = element;
     (0..32 / bits.min(32)).fold(0, |word, i| word | number(random, element, family) << (bits * i))
 }
@@ -102,7 +102,7 @@ fn product(name: String, types: [Element; 3], registers: [usize; 4], selector: O
     let sparse = selector.map_or(String::new(), |selector| format!(", %r{n}, {selector}"));
     let (d, moves) = fragment(letter, n + metadata, n_d);
     let body = format!("{joined}{name} {d}, {}{sparse};\n{moves}", parts.join(", "));
-    let mut random = Random(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
+    let mut random = SplitMix64(name.bytes().fold(7_u64, |hash, byte| hash.wrapping_mul(31).wrapping_add(byte.into())));
     let mut inputs = Vec::new();
     for family in FAMILIES {
         for (registers, element) in registers.into_iter().zip(types) {
@@ -121,7 +121,8 @@ fn product(name: String, types: [Element; 3], registers: [usize; 4], selector: O
                 _ if name.contains("ordered") || family != "any bits" => &[4, 8, 9, 12, 13, 14],
                 _ => &[4, 8, 9, 12, 13, 14, 1, 2, 6, 3, 7, 11],
             };
-            let word = |random: &mut Random| (0..8).fold(0, |word, _| word << 4 | places[random.below(places.len())]);
+            let word =
+                |random: &mut SplitMix64| (0..8).fold(0, |word, _| word << 4 | places[random.below(places.len())]);
             inputs.extend((0..32).map(|_| word(&mut random)));
         }
     }
@@ -372,7 +373,7 @@ fn wmma_product(
          wmma.load.c.sync.aligned.row.{shape}.shared.{1} {c_registers}, [%tile+2048], {n};\n",
         element.0, c.0
     );
-    let mut random = Random(name.bytes().fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
+    let mut random = SplitMix64(name.bytes().fold(9_u64, |hash, byte| hash.wrapping_mul(31) ^ u64::from(byte)));
     let mut inputs = vec![0; 2 * 1024];
     for (block, family) in ["around one", "wide"].into_iter().enumerate() {
         for place in 0..1024 {

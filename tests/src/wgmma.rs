@@ -7,7 +7,7 @@
 use simt::program::mma::warpgroup::Descriptor;
 
 use crate::each;
-use crate::split_mix::Random;
+use catalog::split_mix::SplitMix64;
 
 pub const IMAGE_BYTES: usize = 48 << 10;
 pub const THREADS: u32 = 128;
@@ -279,9 +279,9 @@ fn layout(name: &str) -> (u32, u32) {
 
 /// Returns a number of a type: near 1, and now and then a zero; `special`: any bits every fourth time, and rarely an
 /// infinity or NaN.
-fn number(name: &str, special: bool, random: &mut Random) -> u32 {
+fn number(name: &str, special: bool, random: &mut SplitMix64) -> u32 {
     let (exponent_bits, fraction_bits) = layout(name);
-    let bits = random.next();
+    let bits = random.next_u64();
     let fraction = (bits >> 32) as u32 & ((1 << fraction_bits) - 1);
     let sign = (bits & 1) as u32;
     let bias = (1 << (exponent_bits - 1)) - 1;
@@ -302,7 +302,7 @@ fn number(name: &str, special: bool, random: &mut Random) -> u32 {
 fn words(n: usize, name: &str, special: bool, seed: u64) -> Vec<u32> {
     let (exponent_bits, fraction_bits) = layout(name);
     let width = 1 + exponent_bits + fraction_bits;
-    let random = &mut Random(seed);
+    let random = &mut SplitMix64(seed);
     (0..n).map(|_| (0..32 / width).fold(0, |word, at| word | number(name, special, random) << (at * width))).collect()
 }
 

@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
 use catalog::Shape;
+use catalog::split_mix::SplitMix64;
 use simt::memory::rules::{self, Addresses};
 
 use crate::machine::{self, Trace, WarpPosition};
@@ -31,8 +32,7 @@ pub fn folder() -> PathBuf {
 }
 
 fn json_list(addresses: &Addresses) -> String {
-    let word = |address: &Option<u64>| address.map_or("null".to_owned(), |a| a.to_string());
-    format!("[{}]", addresses.iter().map(word).collect::<Vec<_>>().join(","))
+    serde_json::json!(addresses).to_string()
 }
 
 /// Returns all cases: patterns of every kind, and the explorers' own patterns as made by real kernels.
@@ -58,13 +58,13 @@ fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
     let cost = rules::shared_cost(addresses, bytes, load);
     Case {
         ask: format!("cost({},{bytes},{load})", json_list(addresses)),
-        answer: format!(
-            "[{},{},{},{}]",
+        answer: serde_json::json!([
             rules::sectors(addresses, bytes),
             rules::lanes_together(addresses, bytes, load),
             cost.wavefronts,
             cost.ideal
-        ),
+        ])
+        .to_string(),
     }
 }
 
@@ -84,23 +84,11 @@ fn raced(race: Race) -> anyhow::Result<Case> {
     })
 }
 
-/// SplitMix64, which gives the same numbers on every platform.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
-}
-
 /// Returns access patterns, mostly at multiples of the width, as the hardware demands; the functions accept all.
 fn patterns() -> Vec<(Addresses, u32)> {
     const RANDOM: usize = 200;
     let mut all = Vec::new();
-    let mut numbers = Numbers(1);
+    let mut numbers = SplitMix64(1);
     for bytes in [1u32, 2, 4, 8, 16] {
         let wide = u64::from(bytes);
         let every = |f: &dyn Fn(u64) -> Option<u64>| -> Addresses {
@@ -136,8 +124,8 @@ fn patterns() -> Vec<(Addresses, u32)> {
             let mut addresses = [None; 32];
             for address in &mut addresses {
                 let element = numbers.below(reach);
-                if holes == 0 || numbers.below(3) >= holes as u64 {
-                    *address = Some(element * wide);
+                if holes == 0 || numbers.below(3) >= holes {
+                    *address = Some(element as u64 * wide);
                 }
             }
             all.push((addresses, bytes));

@@ -13,6 +13,7 @@ pub mod process;
 pub mod programs;
 pub mod provenance;
 pub mod shape;
+pub mod split_mix;
 pub mod statistics;
 pub mod steps;
 pub mod text;

@@ -1,25 +1,14 @@
 //! 40 shapes that were fixed before anything was tuned: five that are hard for a reason, and 35 drawn by a seed.
 
+use catalog::split_mix::SplitMix64;
 use harness::Shape;
 
 const SEED: u64 = 11;
 
-/// SplitMix64, after Steele, Lea and Flood (2014).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// Draws a size between `least` and `most`, small ones as often as large ones.
-    fn size(&mut self, least: f64, most: f64) -> usize {
-        let unit = (self.next() >> 11) as f64 / (1u64 << 53) as f64;
-        (least * (most / least).powf(unit)) as usize
-    }
+/// Draws a size between `least` and `most`, small ones as often as large ones.
+fn size(random: &mut SplitMix64, least: f64, most: f64) -> usize {
+    let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+    (least * (most / least).powf(unit)) as usize
 }
 
 /// Returns shapes with misaligned rows, a size just above tiles, a short K, C with few columns and with few rows; then,
@@ -27,15 +16,15 @@ impl Random {
 pub(crate) fn shapes() -> Vec<Shape> {
     const HARD: [[usize; 3]; 5] =
         [[4095; 3], [1028; 3], [4096, 4096, 128], [4096, 128, 4096], [128, 4096, 4096]];
-    let mut random = Random(SEED);
+    let mut random = SplitMix64(SEED);
+    let mut size = |least, most| size(&mut random, least, most);
     let mut found = HARD.to_vec();
     for i in 0..35 {
-        let mut three = |least, most| [(); 3].map(|()| random.size(least, most));
+        let mut three = |least, most| [(); 3].map(|()| size(least, most));
         found.push(match i % 5 {
             0 => three(256.0, 5000.0).map(|size| size | 1),
             1 => {
-                let mut sizes =
-                    [random.size(64.0, 400.0), random.size(1024.0, 8192.0), random.size(512.0, 8192.0)];
+                let mut sizes = [size(64.0, 400.0), size(1024.0, 8192.0), size(512.0, 8192.0)];
                 sizes.rotate_left(i / 5 % 3);
                 sizes
             }

@@ -49,7 +49,7 @@ const START: &str = "    mov.b64 {%r1, %r11}, %a;\n    mov.b64 {%r2, %r12}, %b;\
 
 fn chain(seed: u64) -> String {
     let mut random = inputs::random(100 + seed);
-    let mut below = |n: u64| random.next() % n;
+    let mut below = |n: u64| random.next_u64() % n;
     let mut body = START.to_string();
     for step in 0..STEPS {
         let ty = ["u32", "u32", "s32", "u64", "s64"][below(5) as usize];

@@ -5,7 +5,7 @@
 use ptx::ast::Type;
 
 use super::BLOCK;
-use crate::split_mix::Random;
+use catalog::split_mix::SplitMix64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -19,8 +19,8 @@ pub(super) enum Kind {
     Unused,
 }
 
-pub(super) fn random(seed: u64) -> Random {
-    Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
+pub(super) fn random(seed: u64) -> SplitMix64 {
+    SplitMix64(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x243F_6A88_85A3_08D3)
 }
 
 /// Inputs for one, two or three operands; each list is as long as the others and fills whole blocks.
@@ -106,8 +106,8 @@ pub(super) fn edges(kind: Kind) -> Vec<u64> {
 }
 
 /// Draws any value, with a leaning towards what matters for the type.
-fn sample(kind: Kind, random: &mut Random) -> u64 {
-    let bits = random.next();
+fn sample(kind: Kind, random: &mut SplitMix64) -> u64 {
+    let bits = random.next_u64();
     match kind {
         Kind::Unused | Kind::Tiny(_) => 0,
         Kind::Truth | Kind::Of(Type::Pred) => bits & 1,
@@ -121,27 +121,27 @@ fn sample(kind: Kind, random: &mut Random) -> u64 {
         // Integers of every magnitude, not only large ones.
         Kind::Of(ty) => {
             let width = 8 * ty.bytes();
-            let value = ((bits as i64) >> (random.next() % u64::from(width.min(63)))) as u64;
+            let value = ((bits as i64) >> (random.next_u64() % u64::from(width.min(63)))) as u64;
             if width == 64 { value } else { value & ((1 << width) - 1) }
         }
     }
 }
 
 /// Returns a float near 1 (in the range of halves and of integers), often with a mantissa that ends in a tie.
-fn float(random: &mut Random, exponent_bits: u32, mantissa_bits: u32) -> u64 {
-    let bits = random.next();
+fn float(random: &mut SplitMix64, exponent_bits: u32, mantissa_bits: u32) -> u64 {
+    let bits = random.next_u64();
     let bias = (1u64 << (exponent_bits - 1)) - 1;
     let spread = (bias / 2).min(66);
     let exponent = match bits % 8 {
-        0 => random.next() % (2 * bias + 1),
-        1 => bias + random.next() % spread,
-        _ => bias + spread / 3 - random.next() % (2 * spread / 3).max(1),
+        0 => random.next_u64() % (2 * bias + 1),
+        1 => bias + random.next_u64() % spread,
+        _ => bias + spread / 3 - random.next_u64() % (2 * spread / 3).max(1),
     };
-    let mut mantissa = random.next() & ((1 << mantissa_bits) - 1);
+    let mut mantissa = random.next_u64() & ((1 << mantissa_bits) - 1);
     let keep = [0, 7, 8, 10, 11, 23, 24, 2][(bits >> 8) as usize % 8].min(mantissa_bits);
     mantissa &= !0 << (mantissa_bits - keep);
     if (bits >> 16) & 7 == 0 {
-        mantissa = random.next() & ((1 << mantissa_bits) - 1);
+        mantissa = random.next_u64() & ((1 << mantissa_bits) - 1);
     }
     let sign = (bits >> 32) & 1;
     sign << (exponent_bits + mantissa_bits) | exponent << mantissa_bits | mantissa
@@ -174,7 +174,7 @@ fn tiny(ty: Type) -> [Vec<u64>; 3] {
 }
 
 /// Returns a fraction of all zeros, all ones, nearly so, or any.
-fn fraction(random: &mut Random, bits: u32) -> u64 {
+fn fraction(random: &mut SplitMix64, bits: u32) -> u64 {
     let all = (1 << bits) - 1;
     match random.below(8) {
         0 | 1 => 0,
@@ -183,15 +183,15 @@ fn fraction(random: &mut Random, bits: u32) -> u64 {
         4 => all - random.below(4) as u64,
         5 => 1 << random.below(bits as usize),
         6 => all & !(1 << random.below(bits as usize)),
-        _ => random.next() & all,
+        _ => random.next_u64() & all,
     }
 }
 
-fn near_smallest(random: &mut Random, exponent_bits: u32, fraction_bits: u32, row: usize) -> [u64; 3] {
+fn near_smallest(random: &mut SplitMix64, exponent_bits: u32, fraction_bits: u32, row: usize) -> [u64; 3] {
     let bias = (1i64 << (exponent_bits - 1)) - 1;
     let lowest = 1 - bias;
-    let make = |exponent: i64, random: &mut Random| {
-        let sign = random.next() & 1;
+    let make = |exponent: i64, random: &mut SplitMix64| {
+        let sign = random.next_u64() & 1;
         let biased = (exponent + bias).clamp(0, 2 * bias) as u64;
         sign << (exponent_bits + fraction_bits) | biased << fraction_bits | fraction(random, fraction_bits)
     };
@@ -216,13 +216,13 @@ fn near_smallest(random: &mut Random, exponent_bits: u32, fraction_bits: u32, ro
 }
 
 /// Returns an `f64` around the smallest normal `f32`, often half a unit of its last place away from it.
-fn around(random: &mut Random) -> u64 {
+fn around(random: &mut SplitMix64) -> u64 {
     let smallest = u64::from(f32::MIN_POSITIVE.to_bits() >> 23).wrapping_sub(127).wrapping_add(1023) << 52;
-    let sign = (random.next() & 1) << 63;
+    let sign = (random.next_u64() & 1) << 63;
     let bits = match random.below(3) {
-        0 => smallest.wrapping_sub(1 << random.below(31)).wrapping_sub(random.next() & 1),
-        1 => smallest.wrapping_add(1 << random.below(31)).wrapping_sub(random.next() & 1),
-        _ => smallest.wrapping_sub(2 << 52).wrapping_add(random.next() & ((3 << 52) - 1)),
+        0 => smallest.wrapping_sub(1 << random.below(31)).wrapping_sub(random.next_u64() & 1),
+        1 => smallest.wrapping_add(1 << random.below(31)).wrapping_sub(random.next_u64() & 1),
+        _ => smallest.wrapping_sub(2 << 52).wrapping_add(random.next_u64() & ((3 << 52) - 1)),
     };
     sign | bits
 }

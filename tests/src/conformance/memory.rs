@@ -67,7 +67,7 @@ pub(super) fn fixture(row: &Row, name: &str, declarations: String, body: String,
 /// Returns any bits, the same for every form.
 pub(super) fn random_inputs(threads: usize) -> [Vec<u64>; 3] {
     let mut random = inputs::random(2);
-    [0, 1, 2].map(|_| (0..threads).map(|_| random.next()).collect())
+    [0, 1, 2].map(|_| (0..threads).map(|_| random.next_u64()).collect())
 }
 
 fn place(words: &[&str], stores: bool) -> Place {
