@@ -3,7 +3,7 @@
 use cudarc::driver::{CudaSlice, PushKernelArg as _};
 use harness::{Gpu, StepError, grid_1d, session};
 
-use crate::{CODE, Measurement, slope};
+use crate::{CODE, slope, tell};
 
 /// Repetitions in a round: OPS of the kernels.
 const OPS: u32 = 64;
@@ -27,24 +27,23 @@ const CHASES: [&str; 7] = ["shared_4", "shared_8", "shared_16", "constant", "l1_
 /// Warps of a block for the barrier.
 const BARRIERS: [usize; 2] = [1, 32];
 
-pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>) -> Result<(), StepError> {
+pub(crate) fn all(gpu: &Gpu) -> Result<(), StepError> {
     let mut bench = Bench::new(gpu)?;
-    let clocks = |name: String, value| Measurement { name, value, unit: "clocks" };
     for (costs, schedulers, who) in [(&COSTS[..], SCHEDULERS, ""), (&COSTS_ALONE, 1, "_alone")] {
         for cost in costs {
             let kernel = format!("cost_{cost}");
             let value = bench.clocks(&kernel, WARPS, schedulers)? / (WARPS / SCHEDULERS) as f64;
-            tell(clocks(kernel + who, value))?;
+            tell(&(kernel + who), value, "clocks")?;
         }
     }
     for chase in CHASES {
         let kernel = format!("chase_{chase}");
         let value = bench.clocks(&kernel, 1, SCHEDULERS)?;
-        tell(clocks(kernel, value))?;
+        tell(&kernel, value, "clocks")?;
     }
     for n_warps in BARRIERS {
         let value = bench.clocks("cost_barrier", n_warps, SCHEDULERS)?;
-        tell(clocks(format!("barrier_{n_warps}"), value))?;
+        tell(&format!("barrier_{n_warps}"), value, "clocks")?;
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use catalog::statistics::median;
 use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
 use harness::{Gpu, StepError, grid_1d, session};
 
-use crate::{CODE, Measurement, REPEATS, slope};
+use crate::{CODE, REPEATS, slope, tell};
 
 /// Rounds of multiply-adds for the clock: some milliseconds.
 const CLOCK_ROUNDS: i32 = 200_000;
@@ -21,17 +21,16 @@ const LAUNCHES: u32 = 200;
 pub(crate) const NS_PER_MS: f64 = 1e6;
 
 /// Returns the clock in GHz.
-pub(crate) fn all(gpu: &Gpu, tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>) -> Result<f64, StepError> {
-    let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
-    tell(number("n_sms", gpu.info.n_sms as f64, ""))?;
+pub(crate) fn all(gpu: &Gpu) -> Result<f64, StepError> {
+    tell("n_sms", gpu.info.n_sms as f64, "")?;
     let ghz = clock(gpu)?;
-    tell(number("clock", ghz, "GHz"))?;
+    tell("clock", ghz, "GHz")?;
     for threads in THREADS {
-        tell(number(&format!("block_{threads}"), block_ns(gpu, threads)?, "ns"))?;
+        tell(&format!("block_{threads}"), block_ns(gpu, threads)?, "ns")?;
     }
     let spin = spin_ns(gpu)? * ghz;
-    tell(number("spin", spin - f64::from(SPIN), "clocks"))?;
-    tell(number("launch", launch_ns(gpu)?, "ns"))?;
+    tell("spin", spin - f64::from(SPIN), "clocks")?;
+    tell("launch", launch_ns(gpu)?, "ns")?;
     Ok(ghz)
 }
 

@@ -8,14 +8,13 @@ mod clocks;
 mod device;
 mod memory;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 
 use catalog::process::Exit;
 
 use catalog::statistics::median;
 use clap::Parser;
-use harness::{Gpu, KernelSource, StepError, code};
+use harness::{Gpu, KernelSource, StepError, code, out};
 
 /// The kernels with the loops, `kernels/calibrate.cu`.
 const CODE: KernelSource = code!("calibrate");
@@ -28,15 +27,6 @@ const CODE: KernelSource = code!("calibrate");
     after_help = "Prints one JSON object per line: name, value, unit.\nExit codes: 0 measured, 2 wrong usage, 3 could not run."
 )]
 struct Cli {}
-
-/// A measured value, printed as one record.
-struct Measurement {
-    /// Name of the measurement, such as `cost_fma`.
-    name: String,
-    value: f64,
-    /// Unit of the value, such as `clocks`, `bytes/clock` or `ns`.
-    unit: &'static str,
-}
 
 fn main() -> ExitCode {
     Cli::parse();
@@ -58,19 +48,18 @@ fn run() -> Result<(), StepError> {
         "driver": info.driver,
         "date": catalog::time::now(),
     }))?;
-    let mut tell =
-        |one: Measurement| print(&serde_json::json!({"name": one.name, "value": one.value, "unit": one.unit}));
-    let ghz = device::all(&gpu, &mut tell)?;
-    clocks::all(&gpu, &mut tell)?;
-    memory::all(&gpu, ghz, &mut tell)
+    let ghz = device::all(&gpu)?;
+    clocks::all(&gpu)?;
+    memory::all(&gpu, ghz)
+}
+
+/// Prints the record of a measured value: its name, such as `cost_fma`, and its unit, such as `clocks` or `ns`.
+fn tell(name: &str, value: f64, unit: &str) -> Result<(), StepError> {
+    print(&serde_json::json!({"name": name, "value": value, "unit": unit}))
 }
 
 fn print(record: &serde_json::Value) -> Result<(), StepError> {
-    match writeln!(std::io::stdout().lock(), "{record}") {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(StepError::Closed),
-        Err(error) => Err(StepError::Output(error)),
-        Ok(()) => Ok(()),
-    }
+    out::write(&format!("{record}\n"))
 }
 
 const REPEATS: usize = 9;

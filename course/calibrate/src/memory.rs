@@ -5,7 +5,7 @@ use harness::{Gpu, StepError, grid_1d, session};
 
 use crate::clocks::links;
 use crate::device::NS_PER_MS;
-use crate::{CODE, Measurement, slope};
+use crate::{CODE, slope, tell};
 
 const THREADS: u32 = 1024;
 const SECTOR: usize = 32;
@@ -28,13 +28,8 @@ const ROUNDS: [i32; 2] = [4, 20];
 /// `UNROLL` of the kernels.
 const UNROLL: usize = 8;
 
-pub(crate) fn all(
-    gpu: &Gpu,
-    ghz: f64,
-    tell: &mut dyn FnMut(Measurement) -> Result<(), StepError>,
-) -> Result<(), StepError> {
-    let number = |name: &str, value, unit| Measurement { name: name.into(), value, unit };
-    tell(number("chase_l2", chase(gpu, IN_L2)?, "clocks"))?;
+pub(crate) fn all(gpu: &Gpu, ghz: f64) -> Result<(), StepError> {
+    tell("chase_l2", chase(gpu, IN_L2)?, "clocks")?;
 
     let in_l2 = gpu.info.l2 / PART_OF_L2;
     let beyond = (CACHES * gpu.info.l2).min(gpu.info.memory / 8);
@@ -50,7 +45,7 @@ pub(crate) fn all(
     for (name, n, share, bytes) in streams {
         let kernel = if name.starts_with("stream_load") { "stream_load" } else { "stream_store" };
         let rate = stream(gpu, kernel, n, share, bytes)? * f64::from(share) / ghz / f64::from(n);
-        tell(number(name, rate, "bytes/clock/SM"))?;
+        tell(name, rate, "bytes/clock/SM")?;
     }
     for (name, kernel, n) in [
         ("scattered_store_l2_alone", "scattered_store", 1),
@@ -58,7 +53,7 @@ pub(crate) fn all(
         ("scattered_store_l2", "scattered_store", n_sms),
     ] {
         let rate = scattered(gpu, kernel, n, in_l2)? / ghz / f64::from(n);
-        tell(number(name, rate, "sectors/clock/SM"))?;
+        tell(name, rate, "sectors/clock/SM")?;
     }
     Ok(())
 }
