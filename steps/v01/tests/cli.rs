@@ -16,11 +16,14 @@ fn v01() -> Command {
     command
 }
 
-fn run(command: &mut Command) -> (i32, String, String) {
+/// Runs a command that ends with this code, and returns what it prints to standard output and standard error.
+#[track_caller]
+fn run(command: &mut Command, code: i32) -> (String, String) {
     let output = command.output().expect("the step starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
-    let code = output.status.code().expect("no signal");
-    (code, text(output.stdout), text(output.stderr))
+    let (out, errors) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{out}{errors}");
+    (out, errors)
 }
 
 /// A file with PTX that somebody changed, away when the test is over.
@@ -48,8 +51,7 @@ impl Drop for Changed {
 
 #[track_caller]
 fn refused(arguments: &[&str], code: i32, message: &str) {
-    let (got, out, errors) = run(v01().args(arguments));
-    assert_eq!(got, code, "{errors}");
+    let (out, errors) = run(v01().args(arguments), code);
     assert!(errors.contains(message), "{errors}");
     assert_eq!(out, "", "nothing is printed before the sizes are known to be possible");
 }
@@ -82,17 +84,16 @@ fn sizes_that_cannot_be_are_refused() {
 
 #[test]
 fn a_size_that_does_not_fit_on_the_device_is_refused() {
-    let (code, out, errors) = run(v01().env("TILE_MEMORY", "100").args(["bench", "--size", "4096"]));
-    assert_eq!((code, out.as_str()), (2, ""), "{errors}");
+    let (out, errors) = run(v01().env("TILE_MEMORY", "100").args(["bench", "--size", "4096"]), 2);
+    assert_eq!(out, "", "{errors}");
     let message = "a product of 4096x4096x4096 needs 201 MB on the device, which has ";
     assert!(errors.contains(message), "{errors}");
 }
 
 #[test]
 fn several_sizes_are_measured_in_the_order_given() {
-    let (code, out, errors) =
-        run(v01().args(["launch", "--kernel", "sgemm_v01_col", "--size", "8,33x20x5", "--size", "8"]));
-    assert_eq!(code, 0, "{errors}");
+    let (out, _) =
+        run(v01().args(["launch", "--kernel", "sgemm_v01_col", "--size", "8,33x20x5", "--size", "8"]), 0);
     assert_eq!(
         out,
         "sgemm_v01_col_per_lane on 8x8x8: launched\nsgemm_v01_col_per_lane on 33x20x5: launched\n"
@@ -101,15 +102,13 @@ fn several_sizes_are_measured_in_the_order_given() {
 
 #[test]
 fn a_device_that_there_is_not_is_told() {
-    let (code, _, errors) = run(v01().env("TILE_DEVICE", "imaginary").arg("check"));
-    assert_eq!(code, 2);
+    let (_, errors) = run(v01().env("TILE_DEVICE", "imaginary").arg("check"), 2);
     assert!(errors.contains("TILE_DEVICE=imaginary is not understood; use emulated or real"), "{errors}");
 }
 
 #[test]
 fn records_are_lines_of_json_with_the_run_first() {
-    let (code, out, errors) = run(v01().args(["bench", "--json", "--m", "33", "--n", "20", "--k", "5"]));
-    assert_eq!(code, 0, "{errors}");
+    let (out, _) = run(v01().args(["bench", "--json", "--m", "33", "--n", "20", "--k", "5"]), 0);
     let lines: Vec<Line> =
         out.lines().map(|line| serde_json::from_str(line).expect("a line of a record")).collect();
     let Line::Run(run) = &lines[0] else {
@@ -134,8 +133,7 @@ fn records_are_lines_of_json_with_the_run_first() {
 
 #[test]
 fn the_page_tells_what_was_counted() {
-    let (code, out, _) = run(v01().args(["bench", "--size", "96", "--kernel", "sgemm"]));
-    assert_eq!(code, 0);
+    let (out, _) = run(v01().args(["bench", "--size", "96", "--kernel", "sgemm"]), 0);
     #[rustfmt::skip]
     const PARTS: [&str; 7] = [
         "v01 naive", "MxNxK = 96x96x96", "sgemm_v01_row_per_lane", "right", "sgemm_v01_row_per_lane  L1 ",
@@ -149,8 +147,7 @@ fn the_page_tells_what_was_counted() {
 
 #[test]
 fn all_kernels_pass_their_check() {
-    let (code, out, _) = run(v01().arg("check"));
-    assert_eq!(code, 0, "{out}");
+    let (out, _) = run(v01().arg("check"), 0);
     assert_eq!(out.matches(": passed: 15 shapes, all checks clean\n").count(), 4, "{out}");
 }
 
@@ -158,9 +155,7 @@ fn all_kernels_pass_their_check() {
 fn a_product_of_the_wrong_matrices_is_recognised() {
     let name = "sgemm_v01_col_per_lane_param_";
     let file = Changed::replaced("a_twice", &format!("{name}4];"), &format!("{name}3];"));
-    let (code, out, _) =
-        run(v01().args(["bench", "--size", "64", "--kernel", "sgemm", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 1, "{out}");
+    let (out, _) = run(v01().args(["bench", "--size", "64", "--kernel", "sgemm", "--ptx"]).arg(&file.0), 1);
     assert!(out.contains("WRONG") && out.contains("A is read where B belongs"), "{out}");
 }
 
@@ -168,8 +163,7 @@ fn a_product_of_the_wrong_matrices_is_recognised() {
 fn a_missing_guard_is_found_by_the_check_and_the_next_kernel_still_runs() {
     // The first kernel of the file is the FP32 one; the other keeps its guard.
     let file = Changed::new("unguarded", &PTX.replacen("@%p3 bra", "//", 1));
-    let (code, out, _) = run(v01().args(["check", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 1, "{out}");
+    let (out, _) = run(v01().args(["check", "--ptx"]).arg(&file.0), 1);
     assert!(out.contains("sgemm_v01_col_per_lane: failed on 1x1x1: "), "{out}");
     assert!(out.contains("error[E-OOB]") && out.contains("v01_col_per_lane.cu:29:16"), "{out}");
     assert!(out.contains("dgemm_v01_col_per_lane: passed"), "{out}");
@@ -180,17 +174,14 @@ fn a_kernel_that_does_not_end_is_stopped() {
     // The loop over k counts down to zero; now it never gets there.
     let file =
         Changed::replaced("endless", "setp.ne.s32 \t%p8, %r33, 0;", "setp.ne.s32 \t%p8, %r33, 1000000;");
-    let (code, out, _) = run(v01().args(["check", "--kernel", "sgemm", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 1, "{out}");
+    let (out, _) = run(v01().args(["check", "--kernel", "sgemm", "--ptx"]).arg(&file.0), 1);
     assert!(out.contains("failed on"), "{out}");
 }
 
 #[test]
 fn ptx_that_is_none_is_refused_with_its_line() {
     let file = Changed::replaced("corrupt", "fma.rn.f32", "fma.rm.nonsense");
-    let (code, _, errors) =
-        run(v01().args(["bench", "--size", "8", "--kernel", "sgemm", "--ptx"]).arg(&file.0));
-    assert_eq!(code, 3, "{errors}");
+    let (_, errors) = run(v01().args(["bench", "--size", "8", "--kernel", "sgemm", "--ptx"]).arg(&file.0), 3);
     assert!(errors.contains("the driver does not take the PTX of sgemm_v01_col_per_lane"), "{errors}");
     assert!(errors.contains("fma.rm.nonsense"), "{errors}");
 
@@ -201,8 +192,7 @@ fn ptx_that_is_none_is_refused_with_its_line() {
         (nul.0.as_path(), "this is not PTX: it has a NUL in it"),
         (Path::new("no/such/file.ptx"), "no/such/file.ptx: "),
     ] {
-        let (code, _, errors) = run(v01().args(["bench", "--ptx"]).arg(path));
-        assert_eq!(code, 3, "{}", path.display());
+        let (_, errors) = run(v01().args(["bench", "--ptx"]).arg(path), 3);
         assert!(errors.contains(message), "{errors}");
     }
 }
