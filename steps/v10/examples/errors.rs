@@ -25,9 +25,14 @@ struct Compared {
     entry: &'static str,
     threads: u32,
     shared: u32,
+    /// Blocks that work together on C.
+    blocks: u32,
     takes: Takes,
-    operands: Operands,
+    errors: ErrorsOf,
 }
+
+/// Launches a kernel on A and B, rounded to what it multiplies, and returns the errors of C.
+type ErrorsOf = fn(&Launch<'_>, &[f32], &[f32]) -> Result<Errors, Failure>;
 
 #[derive(Clone, Copy)]
 enum Takes {
@@ -40,15 +45,6 @@ enum Takes {
     ),
 }
 
-#[derive(Clone, Copy)]
-enum Operands {
-    Fp32,
-    /// Three bf16 parts of each element, split by a kernel that is launched first.
-    Parts,
-    Bf16,
-    E4m3,
-}
-
 impl Compared {
     const fn new(heading: &'static str, code: KernelSource, entry: &'static str) -> Self {
         Self {
@@ -57,22 +53,20 @@ impl Compared {
             entry,
             threads: 256,
             shared: 0,
+            blocks: 1,
             takes: Takes::Matrices,
-            operands: Operands::Fp32,
+            errors: |launch, a, b| launch.errors(a, b, |v| v),
         }
     }
 
     /// Returns a kernel of v12, with a ring of tiles and boxes of C.
     const fn on_hopper(heading: &'static str, code: KernelSource, entry: &'static str, takes: Takes) -> Self {
-        Self { threads: 288, shared: 229_440, takes, ..Self::new(heading, code, entry) }
+        Self { threads: 288, shared: 229_440, blocks: 2, takes, ..Self::new(heading, code, entry) }
     }
 
-    /// Returns one block, or two that work together on maps or parts.
     fn config(&self) -> LaunchConfig {
-        let is_one =
-            matches!((self.takes, self.operands), (Takes::Matrices, Operands::Fp32 | Operands::Bf16));
         LaunchConfig {
-            grid_dim: (if is_one { 1 } else { 2 }, 1, 1),
+            grid_dim: (self.blocks, 1, 1),
             block_dim: (self.threads, 1, 1),
             shared_mem_bytes: self.shared,
         }
@@ -81,7 +75,7 @@ impl Compared {
 
 const FP32: Compared = Compared::new("FP32", code!("v07_double_buffer"), "sgemm_v07_double_buffer");
 const BF16: Compared = Compared {
-    operands: Operands::Bf16,
+    errors: |launch, a, b| launch.errors(a, b, Bf16::from_f32),
     ..Compared::new("bf16", code!("v10_shared"), "bf16gemm_v10_shared")
 };
 const TF32: Compared = Compared::new("TF32", code!("v10_shared"), "tf32gemm_v10_shared");
@@ -89,7 +83,8 @@ const THREE_TF32: Compared = Compared::new("3 x TF32", code!("v10_three_tf32"), 
 const SIX_BF16: Compared = Compared {
     threads: 3 * 128,
     shared: 7 * (32768 + 16),
-    operands: Operands::Parts,
+    blocks: 2,
+    errors: |launch, a, b| launch.errors_in_parts(a, b),
     ..Compared::new("6 x bf16", code!("v12_six_bf16"), "sgemm_v12_six_bf16")
 };
 const CUT: Compared = Compared::on_hopper(
@@ -101,7 +96,7 @@ const CUT: Compared = Compared::on_hopper(
 const ROUNDED: Compared =
     Compared { heading: "TF32, rounded", takes: Takes::Maps(Element::Tf32, [128, 128]), ..CUT };
 const E4M3: Compared = Compared {
-    operands: Operands::E4m3,
+    errors: |launch, a, b| launch.errors(a, b, |v| E4m3::from_f64(v.into())),
     ..Compared::on_hopper(
         "e4m3",
         code!("v12_fp8"),
@@ -147,12 +142,7 @@ fn main() -> Result<(), Failure> {
             print!("{k:>6}");
             for (kernel, module) in kernels.iter().zip(&modules) {
                 let launch = Launch { stream: &stream, module, kernel, k };
-                let errors = match kernel.operands {
-                    Operands::Fp32 => launch.errors(&a, &b, |v| v),
-                    Operands::Parts => (launch.run_in_parts(&a, &b)).map(|c| Errors::of(&a, &b, k, &c)),
-                    Operands::Bf16 => launch.errors(&a, &b, Bf16::from_f32),
-                    Operands::E4m3 => launch.errors(&a, &b, |v| E4m3::from_f64(v.into())),
-                }?;
+                let errors = (kernel.errors)(&launch, &a, &b)?;
                 print!("{:>12.digits$}{:>+10.digits$}", errors.largest, errors.mean);
             }
             println!();
@@ -234,11 +224,11 @@ impl Launch<'_> {
         Ok(self.stream.clone_dtoh(&c)?)
     }
 
-    /// Runs the kernel on elements that are split first; two blocks of a cluster have C.
-    fn run_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Vec<f32>, Failure> {
+    /// Returns the errors of C from three bf16 parts of each element, split by a kernel that is launched first.
+    fn errors_in_parts(&self, a: &[f32], b: &[f32]) -> Result<Errors, Failure> {
         let function = self.function(self.kernel.entry, self.kernel.shared)?;
         let split = self.module.load_function("split_v12")?;
-        let (a, b) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
+        let (a_there, b_there) = (self.stream.clone_htod(a)?, self.stream.clone_htod(b)?);
         let mut c: CudaSlice<f32> = self.stream.alloc_zeros(EDGE * EDGE)?;
         let shape = Shape { m: EDGE, n: EDGE, k: self.k };
         let [of_a, of_b] = parts(shape);
@@ -247,8 +237,8 @@ impl Launch<'_> {
         let b_at = a_at + of_a.bytes() as u64;
         // SAFETY: there is memory for the parts of both.
         unsafe {
-            of_a.split(self.stream, &split, &a, a_at)?;
-            of_b.split(self.stream, &split, &b, b_at)?;
+            of_a.split(self.stream, &split, &a_there, a_at)?;
+            of_b.split(self.stream, &split, &b_there, b_at)?;
         }
         let (a_maps, b_maps) = (of_a.maps(a_at, 128, 64)?, of_b.maps(b_at, 32, 64)?);
         let (edge, k, alpha) = (to_i32(EDGE), to_i32(self.k), 1.0_f32);
@@ -257,7 +247,7 @@ impl Launch<'_> {
         launch.arg(&a_maps).arg(&b_maps).arg(&mut c);
         // SAFETY: the arguments are what the kernel takes; the maps end with the parts, and c has EDGE * EDGE.
         unsafe { launch.launch(self.kernel.config()) }?;
-        Ok(self.stream.clone_dtoh(&c)?)
+        Ok(Errors::of(a, b, self.k, &self.stream.clone_dtoh(&c)?))
     }
 
     /// Returns the address of elements, which only one stream uses.
