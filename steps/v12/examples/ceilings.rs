@@ -55,24 +55,13 @@ struct Cli {
     json: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Numbers {
-    Fp32,
-    Bf16,
-    Tf32,
-    E4m3,
-}
-
-impl Numbers {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Fp32 => "fp32",
-            Self::Bf16 => "bf16",
-            Self::Tf32 => "tf32",
-            Self::E4m3 => "e4m3",
-        }
-    }
-}
+/// A type of elements: its name, its bits, and a number in it.
+type Numbers = (&'static str, u32, fn(f32) -> u32);
+const FP32: Numbers = ("fp32", 32, f32::to_bits);
+/// Rounding would be a program's job; what is below does not count, and need not be switched.
+const TF32: Numbers = ("tf32", 32, |x| x.to_bits() & !0x1fff);
+const BF16: Numbers = ("bf16", 16, |x| Bf16::from_f32(x).to_bits().into());
+const E4M3: Numbers = ("e4m3", 8, |x| E4m3::from_f64(x.into()).to_bits().into());
 
 #[derive(Debug, Clone, Copy)]
 struct Ceiling {
@@ -104,17 +93,17 @@ const WGMMAS: u32 = CODE.constant("WGMMA_PER_ROUND");
 /// Two warpgroups, each of which issues a wgmma.
 const GROUPS: [u32; 2] = [2 * GROUP_WARPS, GROUP_WARPS];
 const FMA: Ceiling =
-    ceiling("ceiling_fma", "fma.f32", Numbers::Fp32, [16, 1], CODE.constant("FMA_PER_ROUND"), 2 * WARP);
+    ceiling("ceiling_fma", "fma.f32", FP32, [16, 1], CODE.constant("FMA_PER_ROUND"), 2 * WARP);
 const MMA_BF16: Ceiling =
-    ceiling("ceiling_mma_bf16", "mma.sync.m16n8k16", Numbers::Bf16, [16, 1], MMAS, 2 * 16 * 8 * 16);
+    ceiling("ceiling_mma_bf16", "mma.sync.m16n8k16", BF16, [16, 1], MMAS, 2 * 16 * 8 * 16);
 const MMA_TF32: Ceiling =
-    ceiling("ceiling_mma_tf32", "mma.sync.m16n8k8", Numbers::Tf32, [16, 1], MMAS, 2 * 16 * 8 * 8);
+    ceiling("ceiling_mma_tf32", "mma.sync.m16n8k8", TF32, [16, 1], MMAS, 2 * 16 * 8 * 8);
 const WGMMA_BF16: Ceiling =
-    ceiling("ceiling_wgmma_bf16", "wgmma.m64n256k16", Numbers::Bf16, GROUPS, WGMMAS, 2 * 64 * 256 * 16);
+    ceiling("ceiling_wgmma_bf16", "wgmma.m64n256k16", BF16, GROUPS, WGMMAS, 2 * 64 * 256 * 16);
 const WGMMA_TF32: Ceiling =
-    ceiling("ceiling_wgmma_tf32", "wgmma.m64n256k8", Numbers::Tf32, GROUPS, WGMMAS, 2 * 64 * 256 * 8);
+    ceiling("ceiling_wgmma_tf32", "wgmma.m64n256k8", TF32, GROUPS, WGMMAS, 2 * 64 * 256 * 8);
 const WGMMA_E4M3: Ceiling =
-    ceiling("ceiling_wgmma_e4m3", "wgmma.m64n256k32", Numbers::E4m3, GROUPS, WGMMAS, 2 * 64 * 256 * 32);
+    ceiling("ceiling_wgmma_e4m3", "wgmma.m64n256k32", E4M3, GROUPS, WGMMAS, 2 * 64 * 256 * 32);
 #[rustfmt::skip]
 const CEILINGS: [Ceiling; 10] = [
     FMA, Ceiling { warps: 4, ..MMA_BF16 }, Ceiling { warps: 8, ..MMA_BF16 }, MMA_BF16, MMA_TF32,
@@ -131,28 +120,13 @@ impl Ceiling {
         if self.zeros {
             return vec![0; WORDS];
         }
-        let draw = |n| elements::<f32>(Data::Reals, 1, 0, n, n);
-        let joined = |words: &[u32], bits: u32| {
-            let join = |word, (i, part): (usize, &u32)| word | part << (i as u32 * bits);
-            words.iter().enumerate().fold(0, join)
-        };
-        match self.numbers {
-            Numbers::Fp32 => draw(WORDS).into_iter().map(f32::to_bits).collect(),
-            // Rounding would be a program's job; what is below does not count, and need not be switched.
-            Numbers::Tf32 => draw(WORDS).into_iter().map(|x| x.to_bits() & !0x1fff).collect(),
-            Numbers::Bf16 => {
-                let bits: Vec<u32> =
-                    draw(2 * WORDS).into_iter().map(|x| u32::from(Bf16::from_f32(x).to_bits())).collect();
-                bits.chunks(2).map(|pair| joined(pair, 16)).collect()
-            }
-            Numbers::E4m3 => {
-                let bits: Vec<u32> = draw(4 * WORDS)
-                    .into_iter()
-                    .map(|x| u32::from(E4m3::from_f64(x.into()).to_bits()))
-                    .collect();
-                bits.chunks(4).map(|four| joined(four, 8)).collect()
-            }
-        }
+        let (_, bits, in_bits) = self.numbers;
+        let n = (u32::BITS / bits) as usize;
+        let reals = elements::<f32>(Data::Reals, 1, 0, n * WORDS, n * WORDS);
+        let all: Vec<u32> = reals.into_iter().map(in_bits).collect();
+        // The first element of a word is in its low bits.
+        let join = |word, (i, part): (u32, &u32)| word | part << (i * bits);
+        all.chunks(n).map(|parts| (0..).zip(parts).fold(0, join)).collect()
     }
 }
 
@@ -320,7 +294,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
         let sample = ready.sample((of_burst * SUSTAINED_MS) as i32)?;
         ceilings.push(records::ceilings::Ceiling {
             instruction: ceiling.instruction.into(),
-            numbers: ceiling.numbers.name().into(),
+            numbers: ceiling.numbers.0.into(),
             zeros: ceiling.zeros,
             warps: ceiling.warps,
             burst: rate(ceiling, n_sms, &burst),
