@@ -46,21 +46,15 @@ fn title(family: Family) -> String {
     }
 }
 
-/// Returns the column beside the time: its title, and the name of the quantity in `{{#n}}`.
-fn rate(family: Family) -> (&'static str, &'static str) {
-    match family {
-        Family::Transposes => ("GB/s", "gbs"),
-        Family::Cpu => ("GFLOP/s", "gflops"),
-        Family::Products { .. } | Family::Doubles => ("TFLOP/s", "tflops"),
-    }
-}
+/// A column: its title, and the name of the quantity in `{{#n}}`.
+type Column = (&'static str, &'static str);
 
-/// Returns the column of the yardstick, in the same form.
-fn yardstick(family: Family) -> Option<(&'static str, &'static str)> {
+/// Returns the columns beside the time: the rate, and the yardstick.
+fn columns(family: Family) -> (Column, Option<Column>) {
     match family {
-        Family::Transposes => Some(("of a copy", "of_copy")),
-        Family::Cpu => None,
-        Family::Products { .. } | Family::Doubles => Some(("of cuBLAS", "of_cublas")),
+        Family::Transposes => (("GB/s", "gbs"), Some(("of a copy", "of_copy"))),
+        Family::Cpu => (("GFLOP/s", "gflops"), None),
+        Family::Products { .. } | Family::Doubles => (("TFLOP/s", "tflops"), Some(("of cuBLAS", "of_cublas"))),
     }
 }
 
@@ -133,13 +127,13 @@ fn one_table(
         let place = kernels.iter().position(|k| k.name == kernel.name);
         (shape.m * shape.n * shape.k.max(1), *shape, place)
     });
-    let (rate, rate_key) = rate(family);
+    let ((rate, rate_key), yardstick) = columns(family);
     // The yardstick has no column beside itself.
     let has_yardstick = |(.., measurement): &TimedRow<'_>| match measurement.map(|measurement| &measurement.outcome) {
         Some(Outcome::Passed(passed)) => passed.yardstick.is_some(),
         _ => false,
     };
-    let (of, of_key) = yardstick(family).filter(|_| rows.iter().any(has_yardstick)).unzip();
+    let (of, of_key) = yardstick.filter(|_| rows.iter().any(has_yardstick)).unzip();
     let with_kernel = kernels.len() > 1;
     let mut head = vec!["size"];
     head.extend(with_kernel.then_some("kernel"));
