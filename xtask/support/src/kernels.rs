@@ -28,22 +28,17 @@ pub fn compile_edited(steps: &[&Step]) -> Result<()> {
         if !source.is_file() {
             bail!("{name} is missing; get it back with: git checkout {name}");
         }
-        match staleness::state(&root, &source) {
+        let why = match staleness::state(&root, &source) {
             State::Fresh if !lacks_cubin(&root, &source) => continue,
-            State::Fresh => output::note(&format!(
-                "{name} has no machine code any more; compiling, as with: cargo xtask ptx {name}"
-            )),
-            State::Edited(file) => output::note(&format!(
-                "{file} changed since it was compiled; compiling, as with: cargo xtask ptx {name}"
-            )),
-            State::Missing => {
-                output::note(&format!("{name} has no PTX yet; compiling, as with: cargo xtask ptx {name}"))
-            }
+            State::Fresh => format!("{name} has no machine code any more"),
+            State::Edited(file) => format!("{file} changed since it was compiled"),
+            State::Missing => format!("{name} has no PTX yet"),
             State::Damaged(why) => {
                 let target = short(&root, &provenance::target_of(&root, &source));
                 bail!("{target} is damaged ({why}); get it back with: git checkout {target}")
             }
-        }
+        };
+        output::note(&format!("{why}; compiling, as with: cargo xtask ptx {name}"));
         edited.push(source);
     }
     if edited.is_empty() {

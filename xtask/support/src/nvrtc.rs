@@ -24,6 +24,8 @@ type Create = unsafe extern "C" fn(
 type Compile = unsafe extern "C" fn(Program, c_int, *const *const c_char) -> c_int;
 type Size = unsafe extern "C" fn(Program, *mut usize) -> c_int;
 type Text = unsafe extern "C" fn(Program, *mut c_char) -> c_int;
+/// Functions that return the size of something that was made, and its bytes.
+type Buffer = (Size, Text);
 type Destroy = unsafe extern "C" fn(*mut Program) -> c_int;
 type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 
@@ -52,12 +54,9 @@ pub struct LoadedNvrtc {
     create: Create,
     compile: Compile,
     destroy: Destroy,
-    ptx_size: Size,
-    ptx: Text,
-    cubin_size: Size,
-    cubin: Text,
-    log_size: Size,
-    log: Text,
+    ptx: Buffer,
+    cubin: Buffer,
+    log: Buffer,
     /// Kept open for as long as the functions are used.
     _libraries: Vec<Library>,
 }
@@ -114,12 +113,9 @@ impl LoadedNvrtc {
                 create: *library.get(b"nvrtcCreateProgram")?,
                 compile: *library.get(b"nvrtcCompileProgram")?,
                 destroy: *library.get(b"nvrtcDestroyProgram")?,
-                ptx_size: *library.get(b"nvrtcGetPTXSize")?,
-                ptx: *library.get(b"nvrtcGetPTX")?,
-                cubin_size: *library.get(b"nvrtcGetCUBINSize")?,
-                cubin: *library.get(b"nvrtcGetCUBIN")?,
-                log_size: *library.get(b"nvrtcGetProgramLogSize")?,
-                log: *library.get(b"nvrtcGetProgramLog")?,
+                ptx: (*library.get(b"nvrtcGetPTXSize")?, *library.get(b"nvrtcGetPTX")?),
+                cubin: (*library.get(b"nvrtcGetCUBINSize")?, *library.get(b"nvrtcGetCUBIN")?),
+                log: (*library.get(b"nvrtcGetProgramLogSize")?, *library.get(b"nvrtcGetProgramLog")?),
                 nvrtc: Nvrtc {
                     version: (major, minor),
                     directory: directory.to_path_buf(),
@@ -158,9 +154,9 @@ impl LoadedNvrtc {
                 bail!("NVRTC refuses to take {name}");
             }
             let code = (self.compile)(program, options_p.len() as c_int, options_p.as_ptr());
-            let log = text(program, self.log_size, self.log);
+            let log = text(program, self.log);
             let (ptx, cubin) = match code {
-                0 => (text(program, self.ptx_size, self.ptx), bytes(program, self.cubin_size, self.cubin)),
+                0 => (text(program, self.ptx), bytes(program, self.cubin)),
                 _ => Default::default(),
             };
             (self.destroy)(&mut program);
@@ -212,16 +208,16 @@ unsafe fn open(path: &Path) -> Result<Library, libloading::Error> {
 
 /// # Safety
 /// `program` is alive, and the two functions belong together.
-unsafe fn text(program: Program, size: Size, get: Text) -> String {
+unsafe fn text(program: Program, buffer: Buffer) -> String {
     // SAFETY: the caller's.
-    let bytes = unsafe { bytes(program, size, get) };
+    let bytes = unsafe { bytes(program, buffer) };
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()
 }
 
 /// # Safety
 /// `program` is alive, and the two functions belong together.
-unsafe fn bytes(program: Program, size: Size, get: Text) -> Vec<u8> {
+unsafe fn bytes(program: Program, (size, get): Buffer) -> Vec<u8> {
     let mut n = 0;
     // SAFETY: as promised by the caller; the buffer has the size that NVRTC asked for.
     unsafe {

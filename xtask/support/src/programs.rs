@@ -92,13 +92,8 @@ impl Programs {
 
     fn prebuilt(steps: &[&'static Step]) -> Result<Self> {
         let folder = paths::program_folder().context("the path of this program is not known")?;
-        let mut paths = BTreeMap::new();
-        for step in steps {
-            let path = folder.join(step.id).with_extension(std::env::consts::EXE_EXTENSION);
-            if path.is_file() {
-                paths.insert(step.id, path);
-            }
-        }
+        let found = steps.iter().filter_map(|step| Some((step.id, beside(step.id)?)));
+        let paths: BTreeMap<&str, PathBuf> = found.collect();
         let missing: Vec<&str> = steps.iter().map(|step| step.id).filter(|id| !paths.contains_key(id)).collect();
         if !missing.is_empty() {
             bail!(
@@ -302,15 +297,11 @@ pub fn find_program(name: &'static str) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os(format!("TILE_{}", name.to_uppercase())) {
         return Ok(path.into());
     }
-    let beside = || {
-        let path = paths::program_folder()?.join(name).with_extension(std::env::consts::EXE_EXTENSION);
-        path.is_file().then_some(path)
-    };
     let root = paths::checkout();
     let builder = root.as_deref().and_then(paths::builder);
     let read_only = builder.is_some() && is_read_only();
     if (builder.is_none() || read_only)
-        && let Some(path) = beside()
+        && let Some(path) = beside(name)
     {
         if read_only {
             stays_as_built();
@@ -322,6 +313,12 @@ pub fn find_program(name: &'static str) -> Result<PathBuf> {
     };
     let mut paths = build(&cargo, &root, &[name])?;
     paths.remove(name).context("it was just built")
+}
+
+/// Returns the path of a program that lies beside this one.
+fn beside(name: &str) -> Option<PathBuf> {
+    let path = paths::program_folder()?.join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    path.is_file().then_some(path)
 }
 
 /// Returns whether the folder of this program is read-only, so that nothing can be built again.

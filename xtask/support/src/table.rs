@@ -10,7 +10,10 @@ use records::record::{Measurement, Outcome, Record, VerifiedRun};
 /// one, with its counters.
 pub fn measurements(all: &Record, paint: Paint) -> String {
     let mut out = String::new();
-    let (mut products, mut moves, mut counted) = (products(), moves(), counted());
+    let table = |titles: &[&'static str]| Table::new([&["step", "kernel", "shape"], titles].concat()).left(3);
+    let mut products = table(&["ms", "GFLOP/s", "% cuBLAS", "% roofline"]);
+    let mut moves = table(&["ms", "GB/s", "% copy"]);
+    let mut counted = table(&["instr", "sectors", "L1 passes", "wavefronts", "excess", "FLOP/byte", "predicted"]);
     let mut others = Vec::new();
     for one in &all.measurements {
         let Some(run) = all.run_of(one) else { continue };
@@ -28,7 +31,7 @@ pub fn measurements(all: &Record, paint: Paint) -> String {
         let cells = [one.step.clone(), one.kernel.clone(), one.shape.to_string()];
         let (table, rest) = match (run.emulated && passed.counters.is_some(), work(one)) {
             (true, _) => (&mut counted, counts(one, passed)),
-            (false, Work::Transpose) => (&mut moves, rates(one, passed)),
+            (false, Work::Transpose) => (&mut moves, timed(passed, gbs(one, passed)).into()),
             (false, _) => (&mut products, speeds(one, passed, run)),
         };
         table.row(cells.into_iter().chain(rest));
@@ -65,30 +68,6 @@ fn title(one: &Measurement) -> String {
     format!("  {}  {}  {}", one.step, one.kernel, one.shape)
 }
 
-fn products() -> Table {
-    Table::new(["step", "kernel", "shape", "ms", "GFLOP/s", "% cuBLAS", "% roofline"]).left(3)
-}
-
-fn moves() -> Table {
-    Table::new(["step", "kernel", "shape", "ms", "GB/s", "% copy"]).left(3)
-}
-
-fn counted() -> Table {
-    Table::new([
-        "step",
-        "kernel",
-        "shape",
-        "instr",
-        "sectors",
-        "L1 passes",
-        "wavefronts",
-        "excess",
-        "FLOP/byte",
-        "predicted",
-    ])
-    .left(3)
-}
-
 fn work(one: &Measurement) -> Work {
     let step = find(&one.step).ok();
     let kernel = step.and_then(|step| step.kernel(&one.kernel));
@@ -116,20 +95,13 @@ fn speeds(one: &Measurement, passed: &VerifiedRun, run: &Run) -> Vec<String> {
         (roofline.fp32_tflops * 1e3).min(roofline.copy_gbs * intensity)
     });
     let of_ceiling = speed.zip(ceiling).map(|(speed, ceiling)| speed / ceiling * 100.0);
-    vec![
-        passed.time_ms().map(milliseconds).unwrap_or_default(),
-        cell(speed),
-        cell(passed.of_yardstick().map(|part| part * 100.0)),
-        cell(of_ceiling),
-    ]
+    timed(passed, speed).into_iter().chain([cell(of_ceiling)]).collect()
 }
 
-fn rates(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
-    vec![
-        passed.time_ms().map(milliseconds).unwrap_or_default(),
-        cell(gbs(one, passed)),
-        cell(passed.of_yardstick().map(|part| part * 100.0)),
-    ]
+/// Returns the time, the rate, and the percentage of the yardstick's speed.
+fn timed(passed: &VerifiedRun, rate: Option<f64>) -> [String; 3] {
+    let ms = passed.time_ms().map(milliseconds).unwrap_or_default();
+    [ms, cell(rate), cell(passed.of_yardstick().map(|part| part * 100.0))]
 }
 
 /// Counters per multiply-add of a whole warp, or as many of tensor cores as one `mma.sync` on bf16 has; for a
