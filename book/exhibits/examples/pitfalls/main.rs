@@ -24,23 +24,16 @@ use std::error::Error;
 
 type Show = fn() -> Result<(), Box<dyn Error>>;
 
-const PITFALLS: [(&str, Show); 15] = [
-    ("early_return", early_return::show),
-    ("even_tiles", even_tiles::show),
-    ("failed_launch", failed_launch::show),
-    ("first_tile_only", first_tile_only::show),
-    ("left_over", left_over::show),
-    ("loose_tolerance", loose_tolerance::show),
-    ("lucky_race", lucky_race::show),
-    ("nan_passes", nan_passes::show),
-    ("not_waited", not_waited::show),
-    ("only_multiples", only_multiples::show),
-    ("swapped_result", swapped_result::show),
-    ("tuned_later", tuned_later::show),
-    ("whole_strip", whole_strip::show),
-    ("wrong_bound", wrong_bound::show),
-    ("wrong_operand", wrong_operand::show),
-];
+/// Returns functions `show` of modules, with the names of these.
+macro_rules! named {
+    ($($module:ident),*) => { [$((stringify!($module), $module::show)),*] };
+}
+
+#[rustfmt::skip]
+const PITFALLS: [(&str, Show); 15] = named!(
+    early_return, even_tiles, failed_launch, first_tile_only, left_over, loose_tolerance, lucky_race, nan_passes,
+    not_waited, only_multiples, swapped_result, tuned_later, whole_strip, wrong_bound, wrong_operand
+);
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (_, show) = exhibits::chosen(&PITFALLS, |(name, _)| name)?;
