@@ -11,7 +11,7 @@ use records::machine_code::{BINDS, level, unit};
 use timing::accuracy::{Needs, profiled};
 
 use crate::machine;
-use crate::table::render_table;
+use crate::table::{Table, render_table};
 
 fn record() -> anyhow::Result<BusiestRecord> {
     load("book/data/h200-busiest.json")
@@ -71,9 +71,8 @@ pub fn units_table() -> anyhow::Result<String> {
         ("L2", unit::L2),
         ("memory", unit::DRAM),
     ];
-    let mut titles = vec!["kernel", "size", "binds, by the model", "by Nsight"];
-    titles.extend(SHOWN.map(|(title, _)| title));
-    let mut rows = Vec::new();
+    let titles = ["kernel", "size", "binds, by the model", "by Nsight"];
+    let mut table = Table::new(titles.into_iter().chain(SHOWN.map(|(title, _)| title)));
     for launch in &record()?.launches {
         let verdict = if UNMODELLED.contains(&launch.kernel.as_str()) {
             "no verdict".into()
@@ -83,9 +82,9 @@ pub fn units_table() -> anyhow::Result<String> {
         let mut row =
             vec![launch.kernel.clone(), launch.shape.short(), verdict, launch.binds().unwrap_or("waits").to_owned()];
         row.extend(SHOWN.map(|(_, unit)| number(launch.busy(unit), 0)));
-        rows.push(row);
+        table.row(row);
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }
 
 /// Formats a number; empty if it was not measured.
@@ -118,18 +117,16 @@ fn percent(stalls: &[(&str, f64)], name: &str) -> String {
 
 /// Returns a row for each GEMM: the stalls of its warps, in percent of their time.
 pub fn stalls_table() -> anyhow::Result<String> {
-    let mut titles = vec!["kernel"];
-    titles.extend(REASONS.map(|(_, title)| title));
-    titles.push("dispatch, per instruction");
-    let mut rows = Vec::new();
+    let reasons = REASONS.map(|(_, title)| title);
+    let mut table = Table::new([&["kernel"], &reasons[..], &["dispatch, per instruction"]].concat());
     for launch in record()?.launches.iter().filter(|launch| launch.shape.k > 0) {
         let stalls = launch.stalls();
         let mut row = vec![launch.kernel.clone()];
         row.extend(REASONS.map(|(name, _)| percent(&stalls, name)));
         row.push(number(launch.metrics.get(DISPATCH).copied(), 2));
-        rows.push(row);
+        table.row(row);
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }
 
 /// Returns a row for each profiled tensor core kernel of a step: duration of one launch, clock, utilisation of units,
@@ -149,10 +146,8 @@ pub fn tensor_table(step: &str) -> anyhow::Result<String> {
         ("barrier", "barrier"),
         ("math_pipe_throttle", "unit"),
     ];
-    let mut titles = vec!["kernel", "GPU", "us", "GHz"];
-    titles.extend(SHOWN.map(|(title, _)| title));
-    titles.extend(WAITS.map(|(_, title)| title));
-    let mut rows = Vec::new();
+    let titles = SHOWN.iter().map(|(title, _)| *title).chain(WAITS.iter().map(|(_, title)| *title));
+    let mut table = Table::new(["kernel", "GPU", "us", "GHz"].into_iter().chain(titles));
     let records = tensor_records()?;
     let all = records.iter().flat_map(|record| record.launches.iter().map(move |launch| (record, launch)));
     for (record, launch) in all.filter(|(_, one)| step.kernel(&one.kernel).is_some()) {
@@ -166,10 +161,10 @@ pub fn tensor_table(step: &str) -> anyhow::Result<String> {
         row.extend(SHOWN.map(|(_, unit)| number(launch.busy(unit), 0)));
         let stalls = launch.stalls();
         row.extend(WAITS.map(|(name, _)| percent(&stalls, name)));
-        rows.push(row);
+        table.row(row);
     }
-    ensure!(!rows.is_empty(), "no kernel of {} was profiled", step.id);
-    Ok(render_table(&titles, &rows))
+    ensure!(!table.is_empty(), "no kernel of {} was profiled", step.id);
+    Ok(render_table(&table))
 }
 
 /// Large kernels from v07 on, each with its successor.
@@ -187,10 +182,9 @@ pub fn climb_table() -> anyhow::Result<String> {
         ("barrier", "barrier"),
         ("not_selected", "not selected"),
     ];
-    let mut titles = vec!["kernel", "instructions", "issue", "FMA"];
-    titles.extend(WAITS.map(|(_, title)| title));
+    let titles = ["kernel", "instructions", "issue", "FMA"];
+    let mut table = Table::new(titles.into_iter().chain(WAITS.map(|(_, title)| title)));
     let record = record()?;
-    let mut rows = Vec::new();
     for name in CLIMB.split(' ') {
         let mut launches = record.launches.iter();
         let launch = launches
@@ -207,7 +201,7 @@ pub fn climb_table() -> anyhow::Result<String> {
             let name = format!("smsp__average_warps_issue_stalled_{wait}_per_issue_active.ratio");
             row.push(format!("{:.2}", metric(launch, &name)?));
         }
-        rows.push(row);
+        table.row(row);
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }

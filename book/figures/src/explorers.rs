@@ -13,7 +13,7 @@ use catalog::Shape;
 use catalog::split_mix::SplitMix64;
 use simt::memory::rules::{self, Addresses};
 
-use crate::machine::{self, Trace, WarpPosition};
+use crate::machine::{self, FIRST, Trace, WarpPosition};
 use crate::race::{self, Race};
 use crate::steps;
 
@@ -154,7 +154,6 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         }
     }
     let shape = Shape::square(SIZE);
-    let position = WarpPosition { block: [0, 0], warp: 0 };
     let strided = [
         ("sgemm_v01_row_per_lane", 0, SIZE),
         ("sgemm_v01_row_per_lane", 1, 0),
@@ -164,7 +163,7 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         ("sgemm_v01_col_per_lane", 2, 1),
     ];
     for (kernel, buffer, stride) in strided {
-        let trace: Trace = machine::product(kernel, shape, position)?;
+        let trace: Trace = machine::product(kernel, shape, FIRST)?;
         let accesses = trace.global(buffer);
         let first = accesses.first().context("it reaches all three matrices")?;
         cases.push(Case {

@@ -4,7 +4,7 @@ use timing::accuracy::{Kind, Point, Set, points};
 
 use crate::plots::Axis;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
-use crate::table::render_table;
+use crate::table::{Table, render_table};
 
 /// Source of the measurements.
 const DEVICE: &str = "NVIDIA H200; emulator/timing/data/predictions.tsv";
@@ -132,8 +132,7 @@ fn is_of(point: &Point, names: &[&str]) -> bool {
 
 /// Returns a table of errors for each class of kernels, and the bands that follow from them.
 pub fn errors_table() -> String {
-    let titles = ["kernel", "launches", "mean error", "largest", "within 15 %", "bound alone"];
-    let mut rows = Vec::new();
+    let mut table = Table::new(["kernel", "launches", "mean error", "largest", "within 15 %", "bound alone"]);
     for (name, is_in) in CLASSES {
         let of: Vec<&Point> = points().iter().filter(|point| is_in(point)).collect();
         if of.is_empty() {
@@ -144,7 +143,7 @@ pub fn errors_table() -> String {
         let worst = of.iter().map(|point| point.error()).max_by(|a, b| a.abs().total_cmp(&b.abs()));
         let close = of.iter().filter(|point| point.error().abs() <= CLOSE).count();
         let bound = of.iter().map(|point| (point.bound_us / point.measured_us - 1.0).abs());
-        rows.push(vec![
+        table.row([
             name.to_owned(),
             of.len().to_string(),
             format!("{:.1} %", 100.0 * mean),
@@ -157,6 +156,6 @@ pub fn errors_table() -> String {
     format!(
         "{}\nnine in ten that were held out are within {arithmetic:.0} % if registers, arithmetic or shared memory bind,\n\
          and within {memory:.0} % if anything else does\n",
-        render_table(&titles, &rows)
+        render_table(&table)
     )
 }

@@ -24,7 +24,7 @@ use timing::Chip;
 use crate::busiest::{self, number};
 use crate::machine::{self, FIRST};
 use crate::recorded::Recorded;
-use crate::table::render_table;
+use crate::table::{Table, render_table};
 
 /// Cubins for sm_90, compiled from the committed sources.
 const CUBINS: &str = "kernels/cubin";
@@ -248,8 +248,7 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
 
 /// Returns a table of one pass of each kernel's loop, by classes of instructions.
 fn loops() -> anyhow::Result<String> {
-    let titles = ["kernel", "registers", "k", "instructions", "FFMA", "LDS", "LDS.128", "LDG", "STS", "BAR", "other"];
-    let mut rows = Vec::new();
+    let mut table = Table::new("kernel,registers,k,instructions,FFMA,LDS,LDS.128,LDG,STS,BAR,other".split(','));
     for name in KERNELS.split(' ').chain(V11) {
         let code = Code::load(name)?;
         let pass = code.pass()?;
@@ -270,9 +269,9 @@ fn loops() -> anyhow::Result<String> {
             bar,
             pass.len() - ffma - lds - ldg - sts - bar,
         ];
-        rows.push(row(name, numbers));
+        table.row(row(name, numbers));
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }
 
 fn row(name: &str, numbers: impl IntoIterator<Item: ToString>) -> Vec<String> {
@@ -281,15 +280,14 @@ fn row(name: &str, numbers: impl IntoIterator<Item: ToString>) -> Vec<String> {
 }
 
 fn registers() -> anyhow::Result<String> {
-    let titles = ["kernel", "FFMA", "marked", "one clock", "two", "three", "instructions", "clocks"];
-    let mut rows = Vec::new();
+    let mut table = Table::new(["kernel", "FFMA", "marked", "one clock", "two", "three", "instructions", "clocks"]);
     for name in KERNELS.split(' ').chain(V11) {
         let code = Code::load(name)?;
         let pass = code.pass()?;
         let OperandCost { marked, alone: [one, two, three], clocks, .. } = reads(&pass);
-        rows.push(row(name, [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize]));
+        table.row(row(name, [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize]));
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }
 
 /// Returns a table of v07 and the kernels of v11 with the same plan, with their banks and three clocks.
@@ -298,15 +296,14 @@ fn v11(record: &Record) -> anyhow::Result<String> {
     let shape = Shape::square(SIZE);
     const TITLES: &str =
         "kernel,FFMA,two of one bank,none kept,predicted ms,profiled ms,recorded ms,dispatch stalls,FMA,issue";
-    let titles: Vec<&str> = TITLES.split(',').collect();
-    let mut rows = Vec::new();
+    let mut table = Table::new(TITLES.split(','));
     for name in ["sgemm_v07_double_buffer", "sgemm_v11_large_tile", "sgemm_v11_free_banks"] {
         let code = Code::load(name)?;
         let pass = code.pass()?;
         let OperandCost { alone: [_, two, three], bare, .. } = reads(&pass);
         let (predicted, launch) = busiest::predicted_launch(name, shape)?;
         let (ms, _) = clocked(&recorded, name)?;
-        rows.push(vec![
+        table.row([
             name.to_owned(),
             multiply_adds(&pass).to_string(),
             (two + three).to_string(),
@@ -319,7 +316,7 @@ fn v11(record: &Record) -> anyhow::Result<String> {
             number(launch.busy(unit::ISSUE), 1),
         ]);
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }
 
 /// Schedulers of an SM: warp instructions, or multiply-adds, per clock.
@@ -334,8 +331,8 @@ fn clocked(recorded: &Recorded<'_>, name: &str) -> anyhow::Result<(f64, u32)> {
 /// Returns a table of an SM's clocks per multiply-add of a warp: the need of each unit, and the measured time.
 fn binds(record: &Record) -> anyhow::Result<String> {
     let recorded = Recorded::new(record);
-    let titles = ["kernel", "multiply-adds", "issue, PTX", "issue", "registers", "shared", "L1", "measured"];
-    let mut rows = Vec::new();
+    let mut table =
+        Table::new(["kernel", "multiply-adds", "issue, PTX", "issue", "registers", "shared", "L1", "measured"]);
     for name in KERNELS.split(' ') {
         let code = Code::load(name)?;
         let pass = code.pass()?;
@@ -358,9 +355,9 @@ fn binds(record: &Record) -> anyhow::Result<String> {
             n if n < 1.0 => format!("{n:.3}"),
             n => format!("{n:.2}"),
         });
-        rows.push(row(name, numbers));
+        table.row(row(name, numbers));
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }
 
 /// Counts a launch, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
@@ -392,8 +389,7 @@ const SHOWN: &str =
 /// Returns a table of strided loads: the sectors that they touch, and their clocks.
 fn strides() -> anyhow::Result<String> {
     let text = machine::read(LOADS)?;
-    let titles = ["bytes apart", "lines", "turns", "clocks measured"];
-    let mut rows = Vec::new();
+    let mut table = Table::new(["bytes apart", "lines", "turns", "clocks measured"]);
     for wanted in SHOWN.split(' ') {
         let mut lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
         let line = lines.find(|words| words[..2] == [wanted, "4"]);
@@ -403,12 +399,12 @@ fn strides() -> anyhow::Result<String> {
             *address = Some(word.parse().with_context(|| format!("{wanted} in {LOADS}"))?);
         }
         let touched: BTreeSet<u64> = addresses.iter().flatten().map(|address| address / 128).collect();
-        rows.push(vec![
+        table.row([
             addresses[1].unwrap_or(0).to_string(),
             touched.len().to_string(),
             rules::l1_passes(&addresses, 4).to_string(),
             line[2].to_owned(),
         ]);
     }
-    Ok(render_table(&titles, &rows))
+    Ok(render_table(&table))
 }
