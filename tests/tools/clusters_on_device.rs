@@ -179,17 +179,11 @@ fn launches(out: &mut impl Write) -> Result<(), Box<dyn Error>> {
                 answer(format!("{allowed} potential size with {threads}: {code:?} {n}"))?;
             }
         }
-        for (attribute, value) in [(11, 4), (12, 1), (13, 1), (11, -1), (15, 1), (15, 3)] {
-            // SAFETY: the numbers are those of attributes.
-            let which = match attribute {
-                11 => Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH,
-                12 => Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT,
-                13 => Of::CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH,
-                _ => Of::CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
-            };
+        let [_, (_, width), (_, height), (_, depth), _, (_, policy)] = queries;
+        for (which, value) in [(width, 4), (height, 1), (depth, 1), (width, -1), (policy, 1), (policy, 3)] {
             // SAFETY: plain arguments.
             let code = unsafe { sys::cuFuncSetAttribute(kernel, which, value) };
-            answer(format!("set {attribute} {value}: {code:?}"))?;
+            answer(format!("set {} {value}: {code:?}", which as u32))?;
         }
         for (cluster, grid) in [(None, [8, 1, 1]), (None, [6, 1, 1]), (Some([2, 1, 1]), [8, 1, 1])] {
             answer(format!("behind set {cluster:?} {grid:?}: {}", launch(kernel, cluster, grid)))?;
