@@ -70,26 +70,6 @@ pub const UNITS: [(&str, &str); 7] = [
     (unit::DRAM, "dram__throughput.avg.pct_of_peak_sustained_elapsed"),
 ];
 
-/// Kernels for which our verdict differs from Nsight's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Exception {
-    pub kernels: &'static [&'static str],
-    pub why: &'static str,
-}
-
-/// All exceptions: a test requires each, and no other.
-pub const EXCEPTIONS: &[Exception] = &[
-    Exception {
-        kernels: &["dgemm_v01_col_per_lane"],
-        why: "predicted a third too long at this size: device memory is modelled too slow here, so that L1 seems to rest",
-    },
-    Exception {
-        kernels: &["transpose_rectangular", "transpose_float4"],
-        why: "device memory and L2 are both near their limits, and each profiler has its own scale: Nsight's device memory \
-              is a part of what the data sheet gives, of which a copy reaches nine tenths",
-    },
-];
-
 /// Kernels without a verdict of the model: the emulated GPU does not run their machine code (copies to shared memory
 /// without registers, barriers there), or their blocks wait for each other.
 pub const UNMODELLED: [&str; 6] = [

@@ -1,6 +1,14 @@
-use records::busiest::EXCEPTIONS;
-
 use super::*;
+
+/// Kernels for which our verdict differs from Nsight's.
+const EXCEPTIONS: [&str; 3] = [
+    // Predicted a third too long at this size: device memory is modelled too slow here, so that L1 seems to rest.
+    "dgemm_v01_col_per_lane",
+    // Device memory and L2 are both near their limits, and each profiler has its own scale: Nsight's device memory is a
+    // part of what the data sheet gives, of which a copy reaches nine tenths.
+    "transpose_rectangular",
+    "transpose_float4",
+];
 
 #[test]
 fn our_verdicts_are_those_of_nsight_compute() -> anyhow::Result<()> {
@@ -10,10 +18,9 @@ fn our_verdicts_are_those_of_nsight_compute() -> anyhow::Result<()> {
         assert_eq!(needs.is_err(), UNMODELLED.contains(&kernel), "{kernel} at {shape}");
         let Ok(needs) = needs else { continue };
         let binding_units = binding_units(needs);
-        let exception = EXCEPTIONS.iter().find(|e| e.kernels.contains(&kernel));
         let (agree, theirs) = (launch.agrees(&binding_units), launch.busiest());
         let ours = unit_list(&binding_units);
-        assert_eq!(agree, exception.is_none(), "{kernel} at {shape}: {ours}, by Nsight {theirs:?}");
+        assert_eq!(agree, !EXCEPTIONS.contains(&kernel), "{kernel} at {shape}: {ours}, by Nsight {theirs:?}");
     }
     Ok(())
 }
