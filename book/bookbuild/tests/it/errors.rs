@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::books::{RECORD, Small};
 
 /// Returns texts and the problems that a chapter with each of them has.
-fn errors(of: &str) -> BTreeMap<String, String> {
+pub(crate) fn errors(of: &str) -> BTreeMap<String, String> {
     let errors = toml::from_str(include_str!("data/errors.toml"));
     let mut errors: BTreeMap<String, BTreeMap<String, String>> = errors.expect("TOML");
     errors.remove(of).expect("a table of the file")

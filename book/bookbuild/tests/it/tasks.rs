@@ -1,6 +1,7 @@
 //! Tasks and questions of a catalogue in pages, sheets, lessons and slides.
 
 use crate::books::{Small, text_of};
+use crate::errors::errors;
 
 const TASKS: &str = include_str!("data/tasks.toml");
 const LESSONS: &str = include_str!("data/lessons.toml");
@@ -132,17 +133,9 @@ fn slides_have_questions_and_tasks() {
 
 #[test]
 fn what_is_not_there_is_named() {
-    small("{{#task v02.gone}}")
-        .refuses("there is no task `v02.gone`; v02 has v02, v02.scaled (see: cargo xtask list v02)");
-    small("{{#task v03}}").refuses("there is no task `v03`; v03 has no tasks (see: cargo xtask list v03)");
-    small("{{#transfers v03}}").refuses("steps/v03/tasks.toml has no transfer task");
-    small("{{#transfers v02 gone}}").refuses("steps/v02/tasks.toml has no task `v02.gone`");
-    small("{{#predict v03}}").refuses("v03 has no questions");
-    small("{{#predict v02 gone}}").refuses("v02 has no question `gone`");
-    small("{{#lesson v03}}").refuses("book/lessons.toml has no lesson for v03");
-    small("{{#plan gone}}").refuses("book/lessons.toml has no plan `gone`");
-    small("{{#task}}").refuses("`{{#task}}` wants a task: {{#task v05}}");
-    small("{{#lesson}}").refuses("`{{#lesson}}` takes a step: {{#lesson v05}}");
+    for (chapter, why) in errors("tasks") {
+        small(&chapter).refuses(&why);
+    }
 }
 
 #[test]
