@@ -9,24 +9,13 @@ use cudarc::driver::{CudaFunction, LaunchConfig, PushKernelArg};
 use cudarc::nvrtc::Ptx;
 use harness::device::{self, DeviceChoice};
 use harness::{Gpu, StepError};
-use serde::Deserialize;
+use serde_json::Value;
 use v11::forecast::{self, Forecast};
 use v11::plans::Plan;
 use v11::space;
 
 use super::{SMS, bytes, plans, read};
 use crate::tune::could_not;
-
-#[derive(Deserialize)]
-struct Report {
-    prediction: Option<Prediction>,
-    no_prediction: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Prediction {
-    us: f64,
-}
 
 struct Multipliers<'a> {
     gpu: &'a Gpu,
@@ -69,9 +58,9 @@ impl<'a> Multipliers<'a> {
         unsafe { launch.launch(config) }?;
         gpu.stream.synchronize()?;
         let report = emulator.report().unwrap_or_default();
-        let report: Report = serde_json::from_str(&report).map_err(could_not)?;
-        let why = || could_not(report.no_prediction.unwrap_or_else(|| "no prediction".into()));
-        report.prediction.map(|prediction| prediction.us).ok_or_else(why)
+        let report: Value = serde_json::from_str(&report).map_err(could_not)?;
+        let why = || could_not(report["no_prediction"].as_str().unwrap_or("no prediction"));
+        report["prediction"]["us"].as_f64().ok_or_else(why)
     }
 
     fn forecast(&self) -> Result<Forecast, StepError> {

@@ -51,8 +51,8 @@ pub(super) fn verify_one(name: &str, ptx: &str) -> Result<(), StepError> {
 fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
     let shape = awkward(&plan);
     let Shape { m, n, k } = shape;
-    let mut sgemm = Sgemm::load(&gpu.stream).map_err(could_not)?;
-    let number = sgemm.add(plan, &gpu.context.load_module(code)?).map_err(could_not)?;
+    let mut sgemm = Sgemm::load(&gpu.stream)?;
+    let number = sgemm.add(plan, &gpu.context.load_module(code)?)?;
     let mut operands = Operands::new(gpu, &[shape])?;
     if let Some(emulator) = gpu.emulator {
         // A wrong kernel may wait for ever.
