@@ -124,7 +124,7 @@ fn run_several(
         let mut current: Option<Run> = None;
         let ended = programs.stream_records(step, words, &status, |text, line| {
             if args.json {
-                print_line(text, args.save)?;
+                print(&format!("{text}\n"), args.save)?;
             }
             match &line {
                 Line::Run(run) => current = Some(run.as_ref().clone()),
@@ -151,11 +151,7 @@ fn run_several(
         failures.extend(failure(step, &ended?, &all));
     }
     if !args.json {
-        let shown = table::measurements(&all, Paint::for_stdout());
-        match output::print(&shown) {
-            Err(error) if !args.save => return Err(error),
-            _ => {}
-        }
+        print(&table::measurements(&all, Paint::for_stdout()), args.save)?;
     }
     match &records {
         Some(records) if records.elsewhere => {
@@ -175,9 +171,9 @@ fn run_several(
     }
 }
 
-/// Prints a record. With `--save`, a closed pipe does not stop the measuring.
-fn print_line(text: &str, save: bool) -> Result<()> {
-    match output::print(&format!("{text}\n")) {
+/// Prints what was measured. With `--save`, a closed pipe does not stop the measuring.
+fn print(text: &str, save: bool) -> Result<()> {
+    match output::print(text) {
         Err(error) if !save => Err(error),
         _ => Ok(()),
     }
@@ -227,6 +223,7 @@ impl Open {
 }
 
 /// The files of `book/data` that this run adds to.
+#[derive(Default)]
 struct Records {
     folder: PathBuf,
     /// The open records, one per machine.
@@ -241,13 +238,7 @@ struct Records {
 impl Records {
     fn open() -> Result<Self> {
         let instead = format!("try: {} bench all --json > records.jsonl", paths::command_name());
-        Ok(Self {
-            folder: record_files::folder(&instead)?,
-            open: Vec::new(),
-            n_new: 0,
-            machine: None,
-            elsewhere: false,
-        })
+        Ok(Self { folder: record_files::folder(&instead)?, ..Self::default() })
     }
 
     fn add(&mut self, line: Line) {
