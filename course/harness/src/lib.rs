@@ -104,15 +104,17 @@ macro_rules! code {
 
 /// Runs the `main` of a step: reads the command line, executes it, and returns the exit code.
 pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
-    let outcome = parse(step).and_then(|cli| run(step, kernels, &cli.task));
-    match outcome {
-        Ok(code) => code,
-        Err(error @ StepError::Closed) => error.exit_code().into(),
-        Err(error) => {
+    exit_code(parse(step).and_then(|cli| run(step, kernels, &cli.task)))
+}
+
+/// Returns the exit code of a program, and prints its error, unless nobody reads any more.
+pub fn exit_code(outcome: Result<ExitCode, StepError>) -> ExitCode {
+    outcome.unwrap_or_else(|error| {
+        if !matches!(error, StepError::Closed) {
             eprintln!("error: {error}");
-            error.exit_code().into()
         }
-    }
+        error.exit_code().into()
+    })
 }
 
 fn parse(step: &'static str) -> Result<Cli, StepError> {

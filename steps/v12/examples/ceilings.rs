@@ -7,8 +7,6 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-
-use harness::Exit;
 use std::time::Duration;
 
 use clap::Parser;
@@ -357,23 +355,12 @@ fn run(cli: &Cli) -> Result<(), StepError> {
     shown
 }
 
-fn exit(done: &Result<(), StepError>) -> Exit {
-    done.as_ref().map_or_else(StepError::exit_code, |()| Exit::Passed)
-}
-
 fn main() -> ExitCode {
     // `Gpu::find` probes the device in a process of its own: this one.
     if std::env::args().nth(1).as_deref() == Some("probe-device") {
         return harness::main("v12", &[]);
     }
-    let done = run(&Cli::parse());
-    let exit = exit(&done);
-    if exit != Exit::Passed
-        && let Err(could_not) = done
-    {
-        eprintln!("error: {could_not}");
-    }
-    exit.into()
+    harness::exit_code(run(&Cli::parse()).map(|()| ExitCode::SUCCESS))
 }
 
 #[cfg(test)]
@@ -419,9 +406,9 @@ mod tests {
 
     #[test]
     fn the_emulated_gpu_is_not_measured() {
-        let done = measure(&emulated()).map(drop);
-        assert_eq!(exit(&done), Exit::CouldNot);
-        let why = done.expect_err("it has no times").to_string();
+        let error = measure(&emulated()).expect_err("it has no times");
+        assert_eq!(error.exit_code(), harness::Exit::CouldNot);
+        let why = error.to_string();
         assert!(why.starts_with("times on the emulated GPU mean nothing"), "{why}");
     }
 

@@ -9,10 +9,8 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use harness::Exit;
-
 use clap::{Parser, Subcommand};
-use harness::{Gpu, Shape, StepError};
+use harness::{Exit, Gpu, Shape, StepError};
 
 /// From arrays of the host to the result in the host: C = A · B in FP32.
 #[derive(Debug, Parser)]
@@ -90,14 +88,7 @@ fn main() -> ExitCode {
         Task::Two(task) => two_devices::main(task),
         Task::Measure(task) => measure::main(task),
     };
-    match done {
-        Ok(true) | Err(StepError::Closed) => ExitCode::SUCCESS,
-        Ok(false) => Exit::Failed.into(),
-        Err(error) => {
-            eprintln!("error: {error}");
-            error.exit_code().into()
-        }
-    }
+    harness::exit_code(done.map(|right| if right { Exit::Passed } else { Exit::Failed }.into()))
 }
 
 fn cannot_write(path: &Path, error: &std::io::Error) -> StepError {
