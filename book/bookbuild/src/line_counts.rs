@@ -74,19 +74,12 @@ fn describe(counts: &Summary) -> String {
     let grouped = |count| text::grouped(count, "\u{a0}");
     let mut parts = Vec::new();
     if counts.requests > 0 {
-        parts.push(format!(
-            "{} requests to global memory, {} sectors",
-            grouped(counts.requests),
-            grouped(counts.sectors)
-        ));
+        let [requests, sectors] = [counts.requests, counts.sectors].map(grouped);
+        parts.push(format!("{requests} requests to global memory, {sectors} sectors"));
     }
     if counts.shared_requests > 0 {
-        parts.push(format!(
-            "{} accesses to shared memory, {} wavefronts, {} in excess",
-            grouped(counts.shared_requests),
-            grouped(counts.wavefronts),
-            grouped(counts.excess)
-        ));
+        let [n, wavefronts, excess] = [counts.shared_requests, counts.wavefronts, counts.excess].map(grouped);
+        parts.push(format!("{n} accesses to shared memory, {wavefronts} wavefronts, {excess} in excess"));
     }
     let others = [
         (counts.multiply_adds, "multiply-adds"),
