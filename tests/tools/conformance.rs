@@ -11,7 +11,7 @@
 
 use std::collections::BTreeSet;
 use std::error::Error;
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus};
@@ -253,8 +253,7 @@ impl Device {
             check(sys::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, 0), "cuDeviceGetName")?;
             check(sys::cuDriverGetVersion(&mut version), "cuDriverGetVersion")?;
         }
-        let end = name.iter().position(|&b| b == 0).unwrap_or(name.len());
-        let name = String::from_utf8_lossy(&name[..end]).into_owned();
+        let name = CStr::from_bytes_until_nul(&name).unwrap_or_default().to_string_lossy();
         Ok(format!("{name}, driver for CUDA {}.{}", version / 1000, version % 1000 / 10))
     }
 
@@ -275,8 +274,7 @@ impl Device {
             let (text, options) = (text.as_ptr().cast(), options.as_mut_ptr());
             sys::cuModuleLoadDataEx(&mut handle, text, 2, options, values.as_mut_ptr())
         };
-        let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
-        check(code, &String::from_utf8_lossy(&log[..end]))?;
+        check(code, &CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy())?;
         Ok(handle)
     }
 

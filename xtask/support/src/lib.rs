@@ -26,9 +26,10 @@ pub mod wheels;
 
 use std::process::ExitCode;
 
+use anyhow::Result;
 use catalog::process::Exit;
 
-use anyhow::Result;
+use crate::output::Stop;
 
 /// The outcome of a command that could run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,25 +50,15 @@ pub fn exit_code(result: Result<CommandOutcome>) -> ExitCode {
         Ok(CommandOutcome::NotRun) => return Exit::CouldNot.into(),
         Err(error) => error,
     };
-    match error.downcast_ref::<output::Stop>() {
-        Some(output::Stop::ClosedPipe) => ExitCode::SUCCESS,
-        Some(output::Stop::Ended(code)) => ExitCode::from(*code),
-        Some(output::Stop::Usage(_)) => {
-            output::error(&format!("{error:#}"));
-            Exit::Usage.into()
-        }
-        Some(output::Stop::Signal(signal, _)) => {
-            const BY_SIGNAL: u8 = 128;
-            output::note(&format!("{error:#}"));
-            ExitCode::from(BY_SIGNAL.saturating_add(*signal))
-        }
-        Some(output::Stop::Interrupted(_)) => {
-            output::note(&format!("{error:#}"));
-            ExitCode::from(interrupt::EXIT_CODE)
-        }
-        None => {
-            output::error(&format!("{error:#}"));
-            Exit::CouldNot.into()
-        }
-    }
+    const BY_SIGNAL: u8 = 128;
+    let (print, code): (fn(&str), ExitCode) = match error.downcast_ref() {
+        Some(Stop::ClosedPipe) => return ExitCode::SUCCESS,
+        Some(Stop::Ended(code)) => return ExitCode::from(*code),
+        Some(Stop::Usage(_)) => (output::error, Exit::Usage.into()),
+        Some(Stop::Signal(signal, _)) => (output::note, BY_SIGNAL.saturating_add(*signal).into()),
+        Some(Stop::Interrupted(_)) => (output::note, interrupt::EXIT_CODE.into()),
+        None => (output::error, Exit::CouldNot.into()),
+    };
+    print(&format!("{error:#}"));
+    code
 }

@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::ffi::{CString, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
@@ -211,8 +211,7 @@ unsafe fn open(path: &Path) -> Result<Library, libloading::Error> {
 unsafe fn text(program: Program, buffer: Buffer) -> String {
     // SAFETY: the caller's.
     let bytes = unsafe { bytes(program, buffer) };
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    String::from_utf8_lossy(&bytes[..end]).into_owned()
+    CStr::from_bytes_until_nul(&bytes).unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// # Safety
