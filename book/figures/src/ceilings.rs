@@ -69,8 +69,8 @@ pub(crate) fn draw(plot: &RooflinePlot, record: &Record, ceilings: &Ceilings) ->
     let (top, bottom) = (40.0, 340.0);
     const LOW: f64 = 10.0;
     const HIGH: f64 = 1000.0;
-    let x = Axis { low: LOW, high: HIGH, from: 42.0, to: WIDTH - 18.0, log: true };
-    let y = Axis { low: LOW, high: HIGH, from: bottom, to: top, log: true };
+    let x = Axis::log([LOW, HIGH], [42.0, WIDTH - 18.0]);
+    let y = Axis::log([LOW, HIGH], [bottom, top]);
     grid(&mut drawing, [x, y], [LOW, 100.0, HIGH], [LOW, 100.0, HIGH]);
     drawing.text("dim", Anchor::Start, (x.from + 4.0, bottom - 8.0), "TFLOP/s");
     drawing.text("dim", Anchor::End, (x.to, bottom + 38.0), "FLOP per byte of tiles");

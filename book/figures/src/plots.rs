@@ -23,10 +23,18 @@ pub(crate) struct Axis {
     pub(crate) high: f64,
     pub(crate) from: f64,
     pub(crate) to: f64,
-    pub(crate) log: bool,
+    log: bool,
 }
 
 impl Axis {
+    pub(crate) fn linear([low, high]: [f64; 2], [from, to]: [f64; 2]) -> Self {
+        Self { low, high, from, to, log: false }
+    }
+
+    pub(crate) fn log(values: [f64; 2], units: [f64; 2]) -> Self {
+        Self { log: true, ..Self::linear(values, units) }
+    }
+
     pub(crate) fn at(self, value: f64) -> f64 {
         let scale = |v: f64| if self.log { v.max(1e-12).ln() } else { v };
         let part = (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low));
@@ -107,15 +115,10 @@ pub(crate) fn sizes(record: &Record, Lines { lines, .. }: &Lines) -> anyhow::Res
          idle; the lines level off where it is full.",
     );
     let (top, bottom) = (34.0, 390.0);
-    let x = Axis { low: low as f64, high: high as f64, from: 36.0, to: WIDTH - 76.0, log: true };
+    let x = Axis::log([low as f64, high as f64], [36.0, WIDTH - 76.0]);
     const TICKS: [f64; 11] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-    let y = Axis {
-        low: TICKS.into_iter().rfind(|tick| *tick <= least).unwrap_or(least),
-        high: most * 1.15,
-        from: bottom,
-        to: top,
-        log: true,
-    };
+    let lowest = TICKS.into_iter().rfind(|tick| *tick <= least).unwrap_or(least);
+    let y = Axis::log([lowest, most * 1.15], [bottom, top]);
     grid(&mut drawing, [x, y], [], TICKS.into_iter().filter(|t| (y.low..=y.high).contains(t)));
     let mut size = low;
     while size <= high {
@@ -171,8 +174,8 @@ pub(crate) fn roofline(record: &Record) -> anyhow::Result<String> {
     );
     let (top, bottom) = (40.0, 340.0);
     let least = points.iter().map(|p| p.1).fold(0.2, f64::min);
-    let x = Axis { low: if least < 0.1 { 0.01 } else { 0.1 }, high: 100.0, from: 34.0, to: WIDTH - 8.0, log: true };
-    let y = Axis { low: 0.1, high: 100.0, from: bottom, to: top, log: true };
+    let x = Axis::log([if least < 0.1 { 0.01 } else { 0.1 }, 100.0], [34.0, WIDTH - 8.0]);
+    let y = Axis::log([0.1, 100.0], [bottom, top]);
     let decades = |axis: Axis| [0.01, 0.1, 1.0, 10.0, 100.0].into_iter().filter(move |decade| *decade >= axis.low);
     grid(&mut drawing, [x, y], decades(x), decades(y));
     drawing.text("dim", Anchor::Start, (x.from + 4.0, top + 16.0), "TFLOP/s");
@@ -239,20 +242,8 @@ fn draw_closeup(drawing: &mut Drawing, points: &[KernelPoint], ceiling: f64, fro
     let (top, bottom) = (from + 30.0, from + 200.0);
     drawing.text("strong", Anchor::Start, (0.0, from), "The frame, enlarged");
     let ([left, right], [low, _]) = (extent(points, |p| p.1), extent(points, |p| p.2));
-    let x = Axis {
-        low: (left / 5.0).floor() * 5.0,
-        high: (right / 5.0).floor() * 5.0 + 5.0,
-        from: 34.0,
-        to: WIDTH - 60.0,
-        log: false,
-    };
-    let y = Axis {
-        low: (low / 10.0).floor() * 10.0,
-        high: (ceiling / 10.0).ceil() * 10.0,
-        from: bottom,
-        to: top,
-        log: false,
-    };
+    let x = Axis::linear([(left / 5.0).floor() * 5.0, (right / 5.0).floor() * 5.0 + 5.0], [34.0, WIDTH - 60.0]);
+    let y = Axis::linear([(low / 10.0).floor() * 10.0, (ceiling / 10.0).ceil() * 10.0], [bottom, top]);
     let ticks = |axis: Axis, step: f64| {
         let n = ((axis.high - axis.low) / step).round() as u32;
         (0..=n).map(move |i| axis.low + step * f64::from(i))

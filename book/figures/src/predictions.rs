@@ -45,8 +45,8 @@ pub(crate) fn draw() -> String {
     let high = all().fold(0.0, f64::max).log10().ceil() as i32;
     let (left, right) = (10_f64.powi(low), 10_f64.powi(high));
     let decades = || (low..=high).map(|power| 10_f64.powi(power));
-    let x = Axis { low: left, high: right, from: 62.0, to: WIDTH - 12.0, log: true };
-    let y = Axis { from: 350.0, to: 34.0, ..x };
+    let x = Axis::log([left, right], [62.0, WIDTH - 12.0]);
+    let y = Axis::log([left, right], [350.0, 34.0]);
     // The band, clipped at the frame.
     let (less, more) = (1.0 - CLOSE, 1.0 + CLOSE);
     let above = [(left, left), (left, left * more), (right / more, right)];

@@ -149,14 +149,10 @@ pub(crate) fn every_shape(record: &Record) -> String {
     drawing.key("b", (190.0, 38.5), "anywhere");
     const EDGES: [f64; 7] = [0.6, 0.8, 1.0, 1.2, 1.5, 2.0, 3.0];
     let [least, most] = extent(&dots, |(_, part)| *part);
-    let y = Axis {
-        low: EDGES.into_iter().rfind(|edge| *edge <= least).unwrap_or(least),
-        high: EDGES.into_iter().find(|edge| *edge >= most).unwrap_or(most),
-        from: 340.0,
-        to: 56.0,
-        log: true,
-    };
-    let x = Axis { low: 0.01, high: 2000.0, from: 48.0, to: WIDTH - 8.0, log: true };
+    let low = EDGES.into_iter().rfind(|edge| *edge <= least).unwrap_or(least);
+    let high = EDGES.into_iter().find(|edge| *edge >= most).unwrap_or(most);
+    let y = Axis::log([low, high], [340.0, 56.0]);
+    let x = Axis::log([0.01, 2000.0], [48.0, WIDTH - 8.0]);
     grid(&mut drawing, [x, y], [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0], []);
     for edge in EDGES.into_iter().filter(|edge| (y.low..=y.high).contains(edge)) {
         let class = if edge == 1.0 { "rule" } else { "line" };
