@@ -122,7 +122,7 @@ fn run_several(
     for step in steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let mut current: Option<Run> = None;
-        let ended = programs.stream_records(step, words, &status, |text, line| {
+        let ended = programs.stream_records(&[], step, words, &status, |text, line| {
             if args.json {
                 print(&format!("{text}\n"), args.save)?;
             }

@@ -117,20 +117,9 @@ impl Programs {
         Ok(child.wait()?)
     }
 
-    /// Runs a step with `--json`, and calls `each` with every record as it is printed.
+    /// Runs a step with `--json`, and calls `each` with every record as it is printed. A `tool` such as a profiler is a
+    /// command that takes the program and its arguments.
     pub fn stream_records(
-        &self,
-        step: &Step,
-        args: &[String],
-        status: &Status,
-        each: impl FnMut(&str, Line) -> Result<()>,
-    ) -> Result<CommandOutput> {
-        self.stream_records_under(&[], step, args, status, each)
-    }
-
-    /// Runs a step as [`Self::stream_records`] does, under a tool such as a profiler: a command that takes a program
-    /// and its arguments.
-    pub fn stream_records_under(
         &self,
         tool: &[String],
         step: &Step,

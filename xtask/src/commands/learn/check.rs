@@ -157,7 +157,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     for step in &steps {
         status.set(&format!("{}  {}", step.id, step.name));
         let first = checks.len();
-        let ended = programs.stream_records(step, &words, &status, |text, line| {
+        let ended = programs.stream_records(&[], step, &words, &status, |text, line| {
             if args.json {
                 output::print(&format!("{text}\n"))?;
             }

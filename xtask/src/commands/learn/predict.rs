@@ -385,7 +385,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let mut words: Vec<String> = ["bench", "--json", "--emulate", "--kernel", kernel.name].map(String::from).to_vec();
     words.extend(step_args::arguments(&[shape]));
     let mut passed = None;
-    let ended = programs.stream_records(step, &words, &Status::on_stderr(), |_, line| {
+    let ended = programs.stream_records(&[], step, &words, &Status::on_stderr(), |_, line| {
         if let Line::Measurement(measurement) = line
             && measurement.kernel == kernel.name
             && let Outcome::Passed(outcome) = measurement.outcome

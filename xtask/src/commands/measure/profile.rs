@@ -171,7 +171,7 @@ fn launched(
     let status = Status::on_stderr();
     status.set(&format!("{}  {}", step.id, words.join(" ")));
     let (mut run, mut launches) = (None, Vec::new());
-    let ended = programs.stream_records_under(tool, step, words, &status, |_, line| {
+    let ended = programs.stream_records(tool, step, words, &status, |_, line| {
         match line {
             Line::Run(found) => run = Some(*found),
             Line::Launched(one) => launches.push(*one),

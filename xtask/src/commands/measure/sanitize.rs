@@ -126,7 +126,7 @@ impl Session<'_> {
         };
         let mut wrong = None;
         let check = ["check", "--json"].map(String::from);
-        let ended = self.programs.stream_records_under(&words, step, &check, &status, |_, line| {
+        let ended = self.programs.stream_records(&words, step, &check, &status, |_, line| {
             match line {
                 Line::Run(run) => drop(self.run.get_or_insert(*run)),
                 Line::Check(check) => {

@@ -100,7 +100,7 @@ impl Session {
         let (status, mut failures) = (Status::on_stderr(), Vec::new());
         for step in steps {
             status.set(&format!("{}  {}", step.id, step.name));
-            let ended = programs.stream_records(step, &words, &status, |text, line| {
+            let ended = programs.stream_records(&[], step, &words, &status, |text, line| {
                 if args.json {
                     output::print(&format!("{text}\n"))?;
                 }
