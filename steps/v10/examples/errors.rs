@@ -14,7 +14,7 @@ use cudarc::nvrtc::Ptx;
 use harness::inputs::{Data, Real, elements, transposed};
 use harness::map::{Element, Matrix, Swizzle};
 use harness::parts::parts;
-use harness::{Bf16, E4m3, KernelSource, Shape, code, to_i32};
+use harness::{Bf16, E4m3, KernelSource, Shape, code, grid_1d, to_i32};
 
 const EDGE: usize = 16;
 const DEPTHS: [usize; 4] = [16, 128, 1024, 4096];
@@ -65,11 +65,7 @@ impl Compared {
     }
 
     fn config(&self) -> LaunchConfig {
-        LaunchConfig {
-            grid_dim: (self.blocks, 1, 1),
-            block_dim: (self.threads, 1, 1),
-            shared_mem_bytes: self.shared,
-        }
+        LaunchConfig { shared_mem_bytes: self.shared, ..grid_1d(self.blocks, self.threads) }
     }
 }
 

@@ -14,7 +14,7 @@ use cudarc::driver::{
     LaunchConfig, PushKernelArg,
 };
 use cudarc::nvrtc::Ptx;
-use harness::{KernelSource, Shape, StepError, blocks, code, to_i32};
+use harness::{KernelSource, Shape, StepError, blocks, code, grid_1d, grid_of_tiles, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
@@ -231,14 +231,11 @@ impl Sgemm {
         let [bm, bn, bk] = plan.tile;
         let shares =
             plan.shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms).expect("it was chosen");
-        let config = LaunchConfig {
-            grid_dim: match plan.source {
-                Source::Threads => (blocks(n, bn), blocks(m, bm), 1),
-                Source::Boxes | Source::Words => (blocks(shares.blocks, 1), 1, 1),
-            },
-            block_dim: (plan.threads(), 1, 1),
-            shared_mem_bytes: plan.shared(),
+        let grid = match plan.source {
+            Source::Threads => grid_of_tiles(product.shape, [bm, bn], plan.threads()),
+            Source::Boxes | Source::Words => grid_1d(blocks(shares.blocks, 1), plan.threads()),
         };
+        let config = LaunchConfig { shared_mem_bytes: plan.shared(), ..grid };
         let (m, n, k, whole) = (to_i32(m), to_i32(n), to_i32(k), to_i32(shares.whole));
         let mut launch = self.stream.launch_builder(kernel);
         launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);

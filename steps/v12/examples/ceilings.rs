@@ -12,7 +12,7 @@ use std::time::Duration;
 use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use harness::inputs::{Data, elements};
-use harness::{Bf16, E4m3, Gpu, KernelSource, StepError, out, session};
+use harness::{Bf16, E4m3, Gpu, KernelSource, StepError, grid_1d, out, session};
 use records::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: KernelSource =
@@ -179,11 +179,7 @@ impl<'g> Ready<'g> {
         Ok(Self {
             gpu,
             function: session::load(gpu, CODE.ptx, entry)?,
-            config: LaunchConfig {
-                grid_dim: (blocks, 1, 1),
-                block_dim: (threads, 1, 1),
-                shared_mem_bytes: shared,
-            },
+            config: LaunchConfig { shared_mem_bytes: shared, ..grid_1d(blocks, threads) },
             numbers: gpu.stream.clone_htod(words)?,
             times: gpu.stream.alloc_zeros(TIMES * blocks as usize)?,
             sums: gpu.stream.alloc_zeros((blocks * threads) as usize)?,

@@ -46,11 +46,8 @@ impl<'a> Multipliers<'a> {
         let c = gpu.stream.alloc_zeros::<f32>(bm * bn * tiles)?;
         let (m, n, alpha) = (harness::to_i32(bm), harness::to_i32(bn * tiles), 1.0f32);
         let (steps, tiles) = (harness::to_i32(steps), harness::to_i32(tiles));
-        let config = LaunchConfig {
-            grid_dim: (harness::blocks(blocks, 1), 1, 1),
-            block_dim: (plan.consumers(), 1, 1),
-            shared_mem_bytes: plan.shared(),
-        };
+        let config = harness::grid_1d(harness::blocks(blocks, 1), plan.consumers());
+        let config = LaunchConfig { shared_mem_bytes: plan.shared(), ..config };
         let mut launch = gpu.stream.launch_builder(kernel);
         launch.arg(&m).arg(&n).arg(&steps).arg(&tiles).arg(&alpha).arg(&c);
         emulator.predict_next();
