@@ -149,37 +149,27 @@ struct Ready<'g> {
 
 impl<'g> Ready<'g> {
     fn new(gpu: &'g Gpu, ceiling: &Ceiling, blocks: usize) -> Result<Self, StepError> {
-        let shared = match ceiling.together {
+        let shared_mem_bytes = match ceiling.together {
             1 => 0,
             // The part of A that the warpgroups need.
             _ => (WORDS * size_of::<u32>()) as u32,
         };
-        Self::with_input(
-            gpu,
-            ceiling.entry,
-            &ceiling.input_words(),
-            [blocks as u32, ceiling.warps * WARP],
-            shared,
-        )
+        let config = LaunchConfig { shared_mem_bytes, ..grid_1d(blocks as u32, ceiling.warps * WARP) };
+        Self::with_input(gpu, ceiling.entry, &ceiling.input_words(), config)
     }
 
     fn l2(gpu: &'g Gpu, entry: &str, blocks: usize) -> Result<Self, StepError> {
         let chunks = (L2_CHUNKS as usize).max(blocks * OWN_CHUNKS as usize);
         let words = vec![1; chunks * CHUNK_BYTES / size_of::<u32>()];
-        Self::with_input(gpu, entry, &words, [blocks as u32, THREADS], 0)
+        Self::with_input(gpu, entry, &words, grid_1d(blocks as u32, THREADS))
     }
 
-    fn with_input(
-        gpu: &'g Gpu,
-        entry: &str,
-        words: &[u32],
-        [blocks, threads]: [u32; 2],
-        shared: u32,
-    ) -> Result<Self, StepError> {
+    fn with_input(gpu: &'g Gpu, entry: &str, words: &[u32], config: LaunchConfig) -> Result<Self, StepError> {
+        let (blocks, threads) = (config.grid_dim.0, config.block_dim.0);
         Ok(Self {
             gpu,
             function: session::load(gpu, CODE.ptx, entry)?,
-            config: LaunchConfig { shared_mem_bytes: shared, ..grid_1d(blocks, threads) },
+            config,
             numbers: gpu.stream.clone_htod(words)?,
             times: gpu.stream.alloc_zeros(TIMES * blocks as usize)?,
             sums: gpu.stream.alloc_zeros((blocks * threads) as usize)?,
