@@ -1,4 +1,4 @@
-//! The promises of ARCHITECTURE.md that can be read off the sources, and that each of the others names its tests.
+//! Holds the promises of ARCHITECTURE.md that the sources show, and that each of the others names its tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

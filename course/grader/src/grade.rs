@@ -100,6 +100,7 @@ pub struct Student {
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
+    /// Sum of the items, less what a late submission loses.
     pub points: f64,
     /// The parts that the points are made of.
     pub items: Vec<Item>,
@@ -172,7 +173,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
     }
     let submissions = match grading.roster {
-        Some(people) => roster::assigned(people, submissions),
+        Some(people) => roster::match_submissions(people, submissions),
         None => submissions,
     };
     let tasks = &grading.rubric.tasks;

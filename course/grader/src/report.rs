@@ -28,6 +28,7 @@ pub struct Report {
     pub tasks: Vec<TaskReport>,
     /// Files that could not be read: student and reason.
     pub unreadable: Vec<(String, String)>,
+    /// Students without a progress file.
     pub without: Vec<String>,
 }
 

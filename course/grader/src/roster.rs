@@ -38,9 +38,9 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Person>, RosterError> {
     for person in &people {
         let why = match seen.insert(&person.id) {
             false => "it is listed twice",
-            true if key(&person.id).is_empty() => "an id has letters or digits",
+            true if key(&person.id).is_empty() => "the id has neither letters nor digits",
             true if !person.submitted.is_empty() && person.submitted().is_none() => {
-                "`submitted` is a time as 2026-12-01T17:20:00Z"
+                "`submitted` must be a time in UTC, such as 2026-12-01T17:20:00Z"
             }
             true => continue,
         };
@@ -51,7 +51,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Person>, RosterError> {
 
 /// Gives each person of a list a submission: the one that has their name or that of their team, or none. Submissions of
 /// nobody in the list follow, with a note.
-pub fn assigned(people: &[Person], submissions: Vec<Submission>) -> Vec<Submission> {
+pub fn match_submissions(people: &[Person], submissions: Vec<Submission>) -> Vec<Submission> {
     let mut named: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, key) in
         people.iter().enumerate().flat_map(|(at, person)| person.keys().into_iter().map(move |key| (at, key)))
@@ -66,15 +66,14 @@ pub fn assigned(people: &[Person], submissions: Vec<Submission>) -> Vec<Submissi
         // Two of one name are not taken for each other; a team is several.
         let is_of_team = |at: &usize| !people[*at].team.is_empty() && names.contains(&key(&people[*at].team));
         let why = match owners.len() {
-            0 => "nobody in the list has this name",
-            1 => "",
-            _ if owners.iter().all(is_of_team) => "",
-            _ => "several in the list have this name",
+            0 => Some("nobody in the list has this name"),
+            1 => None,
+            _ if owners.iter().all(is_of_team) => None,
+            _ => Some("several in the list have this name"),
         };
-        if why.is_empty() {
-            owners.into_iter().for_each(|at| found[at].push(submission));
-        } else {
-            others.push(Submission { notes: vec![why.to_owned()], ..submission.clone() });
+        match why {
+            None => owners.into_iter().for_each(|at| found[at].push(submission)),
+            Some(why) => others.push(Submission { notes: vec![why.to_owned()], ..submission.clone() }),
         }
     }
     let of_person = |(person, found): (&Person, Vec<&Submission>)| {

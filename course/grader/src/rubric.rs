@@ -135,12 +135,12 @@ pub enum RubricError {
     Task { file: String, name: String, why: Box<EntryError> },
     #[error("{file}: question {id}: {why}")]
     Question { file: String, id: String, why: Box<EntryError> },
-    #[error(
-        "{file}: due: {due} is no time of one place: write it with its difference to UTC, as 2026-12-01T18:00:00+01:00"
-    )]
+    #[error("{file}: due: {due} has no time with an offset from UTC: write it as 2026-12-01T18:00:00+01:00")]
     Due { file: String, due: String },
-    #[error("{file}: late: per_day: {per_day} is no share: a tenth is 0.1")]
+    #[error("{file}: late: per_day: {per_day} is not from 0 to 1; 0.1 takes a tenth for each day")]
     Late { file: String, per_day: f64 },
+    #[error("{file}: manual {id}: {why}")]
+    Manual { file: String, id: String, why: Box<EntryError> },
     #[error("{0}: no task or question in it gives points")]
     NoPoints(String),
 }
@@ -260,6 +260,13 @@ impl Rubric {
                 return Err(wrong(EntryError::ListedTwice));
             }
             rubric.questions.push(graded);
+        }
+        for (at, manual) in rubric.manual.iter().enumerate() {
+            let wrong = |why| RubricError::Manual { file: here(), id: manual.id.clone(), why: Box::new(why) };
+            points("points", manual.points).map_err(wrong)?;
+            if rubric.manual[..at].iter().any(|known| known.id == manual.id) {
+                return Err(wrong(EntryError::ListedTwice));
+            }
         }
         if rubric.max() > 0.0 { Ok(rubric) } else { Err(RubricError::NoPoints(here())) }
     }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use catalog::files::{FileError, write_derived};
 use serde::{Deserialize, Serialize};
+use tasks::edits::literal_len;
 
 /// Tokens of a run.
 const RUN: usize = 14;
@@ -73,12 +74,12 @@ pub struct Source<'a> {
 
 /// Returns what the sources of one task have in common: those that are the same, and pairs, the most similar first.
 pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<Same>, Vec<Pair>) {
-    let given: BTreeSet<u64> = runs(starter).into_iter().collect();
+    let of_starter: BTreeSet<u64> = run_hashes(starter).into_iter().collect();
     // Sources by their passages: in a class of thousands many hand in the same.
     let mut prints: HashMap<&str, Vec<u64>> = HashMap::new();
     let mut groups: BTreeMap<Vec<u64>, Vec<Source<'_>>> = BTreeMap::new();
     for source in sources {
-        let new = || fingerprint(source.text).difference(&given).copied().collect();
+        let new = || fingerprint(source.text).difference(&of_starter).copied().collect();
         let print = prints.entry(source.text).or_insert_with(new);
         groups.entry(print.clone()).or_default().push(*source);
     }
@@ -152,7 +153,7 @@ pub fn write_moss(folder: &Path, file: &str, starter: &str, sources: &[Source<'_
         .try_for_each(|source| put(folder.join("all").join(crate::file_name(source.name)).join(file), source.text))
 }
 
-/// Returns the first [`MAX_PAIRS`] pairs of one of each group, in alphabetical order.
+/// Returns the first [`MAX_PAIRS`] pairs with one source from each group, in alphabetical order.
 fn first_pairs<'a>(group: &[Source<'a>], others: &[Source<'a>]) -> Vec<[&'a str; 2]> {
     let first = |group: &[Source<'a>]| group.iter().take(MAX_PAIRS).copied().collect::<Vec<_>>();
     let others = first(others);
@@ -174,14 +175,14 @@ fn keep_most_similar(found: &mut Vec<(f64, usize, [&str; 2])>) {
     found.truncate(MAX_PAIRS);
 }
 
-fn runs(text: &str) -> Vec<u64> {
+fn run_hashes(text: &str) -> Vec<u64> {
     let tokens = tokens(text);
     tokens.windows(RUN).map(hash).collect()
 }
 
 /// Returns the smallest hash of each window.
 fn fingerprint(text: &str) -> BTreeSet<u64> {
-    let runs = runs(text);
+    let runs = run_hashes(text);
     match runs.len() {
         0 => BTreeSet::new(),
         n if n <= WINDOW => runs.into_iter().min().into_iter().collect(),
@@ -222,28 +223,13 @@ fn words(text: &str) -> Vec<&str> {
             c if c.is_whitespace() => (c.len_utf8(), false),
             '/' if rest.starts_with("//") => (until(&|c| c == '\n'), false),
             '/' if rest.starts_with("/*") => (rest.find("*/").map_or(rest.len(), |end| end + 2), false),
-            '"' | '\'' => (string(rest, first), true),
+            '"' | '\'' => (literal_len(rest), true),
             c if c.is_alphabetic() || c == '_' => (until(&|c| !(c.is_alphanumeric() || c == '_')), true),
-            c if c.is_ascii_digit() => (until(&|c| !(c.is_ascii_alphanumeric() || c == '.')), true),
+            c if c.is_ascii_digit() => (until(&|c| !(c.is_ascii_alphanumeric() || ".'".contains(c))), true),
             c => (c.len_utf8(), true),
         };
         out.extend(is_word.then_some(&rest[..len]));
         rest = &rest[len..];
     }
     out
-}
-
-/// Returns the length in bytes of a literal at the beginning, with its quotes.
-fn string(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '\n' => return at,
-            c if c == quote => return at + c.len_utf8(),
-            _ => {}
-        }
-    }
-    text.len()
 }

@@ -119,7 +119,9 @@ impl Submission {
             if is_here { here.to_vec() } else { self.misplaced(name).0 }
         };
         let all = names.flat_map(of_name).chain([self.path.clone()]);
-        self.person.as_ref().and_then(Person::submitted).or_else(|| all.filter_map(written).max())
+        let is_there = !self.path.as_os_str().is_empty();
+        let submitted = self.person.as_ref().and_then(Person::submitted);
+        submitted.or_else(|| all.filter_map(written).max()).filter(|_| is_there)
     }
 
     /// Returns the file of a task by name, and notes on where it was found and how it was read; `is_only` when the

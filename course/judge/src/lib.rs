@@ -14,6 +14,7 @@
 //! - [`explain`]: counts per source line of one launch.
 //! - `suspects`: lines of a kernel that a wrong result points to.
 //! - [`tries`]: a quick look at edited kernels.
+//! - `worst`: the access that costs a criterion most.
 //! - [`real`]: tasks whose results count on a real GPU.
 
 #![forbid(unsafe_code)]
@@ -406,8 +407,8 @@ fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
     }
 }
 
-/// Ranks a wrong result on a shape, or the best that there could be: first those with a pattern, then with a map, then
-/// of several rounds over k. A single row or column shows little.
+/// Ranks a wrong result on a shape, or the best that there could be: first those with a pattern, then those of more than
+/// one row and column, then with a map, then of several rounds over k.
 fn information(shape: Shape, mismatch: Option<&Mismatch>) -> (Clue, bool, bool, bool) {
     const FEW_TERMS: usize = 16;
     let few_terms = shape.k <= FEW_TERMS;

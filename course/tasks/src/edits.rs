@@ -20,6 +20,7 @@ use crate::diff;
 use crate::part_id::WRONG_RESULT;
 use crate::task::Task;
 use crate::verdict::Verdict;
+pub use code::literal_len;
 use code::{Code, is_constant};
 
 /// Replaced bytes of a source, each range with its new text, in order.

@@ -156,7 +156,7 @@ impl Queue {
     pub(crate) fn is_done(&self, ticket: u64) -> bool {
         let is_done = self.lock().completed >= ticket;
         if is_done {
-            staging::awaited(self.id(), ticket);
+            staging::settle_awaited(self.id(), ticket);
         }
         is_done
     }
@@ -175,7 +175,7 @@ impl Queue {
 
     /// Waits for a job. Fails in a host function, which would wait for itself.
     pub(crate) fn wait(&self, ticket: u64) -> Outcome {
-        staging::awaited(self.id(), ticket);
+        staging::settle_awaited(self.id(), ticket);
         let mut state = self.lock();
         refuse_if(state.completed < ticket && IS_WORKER.get(), ERROR_NOT_PERMITTED)?;
         while state.completed < ticket {

@@ -47,18 +47,18 @@ pub(crate) unsafe fn follow(queue: usize, ticket: u64, source: u64, n: usize) {
     }
 }
 
-/// Returns whether a copy is followed: else nothing needs to be looked up for [`awaited`].
+/// Returns whether a copy is followed: else nothing needs to be looked up for [`settle_awaited`].
 pub(crate) fn is_following() -> bool {
     N_BYTES.load(Ordering::Acquire) != 0
 }
 
 /// Ends following copies of a queue up to a ticket, which the program now knows to be done.
-pub(crate) fn awaited(queue: usize, ticket: u64) {
+pub(crate) fn settle_awaited(queue: usize, ticket: u64) {
     settle(|copy| copy.queue == queue && copy.ticket <= ticket);
 }
 
 /// Ends following copies from a range of memory, to which other work than the program's own is about to write.
-pub(crate) fn overwritten(address: u64, n: usize) {
+pub(crate) fn settle_before_overwrite(address: u64, n: usize) {
     let end = address.saturating_add(n as u64);
     settle(|copy| copy.source < end && address < copy.source + copy.bytes.len() as u64);
 }

@@ -157,7 +157,7 @@ impl Stream {
         }
         if [node::HOST, node::BATCH_MEM_OP].contains(&work.kind()) {
             // The host sees how far the stream is.
-            staging::awaited(self.context.queue.id(), u64::MAX);
+            staging::settle_awaited(self.context.queue.id(), u64::MAX);
         }
         let context = Arc::clone(&self.context);
         let thread = work.thread();
@@ -275,7 +275,7 @@ impl Event {
             (None, _) => Err(ERROR_INVALID_HANDLE),
             (Some(_), None) => Err(ERROR_NOT_READY),
             (Some(context), Some(time)) => {
-                staging::awaited(context.queue.id(), record.ticket);
+                staging::settle_awaited(context.queue.id(), record.ticket);
                 Ok(time)
             }
         }

@@ -6,7 +6,7 @@ const CLASS: &str = "\u{feff}id,name,team,section,extension,submitted,aliases,ma
 
 fn given(names: &[&str]) -> Vec<(String, Vec<String>)> {
     let submissions = names.iter().map(|name| Submission { student: (*name).to_owned(), ..Submission::absent() });
-    let all = assigned(&parse(CLASS, "class.csv").expect("a list"), submissions.collect());
+    let all = match_submissions(&parse(CLASS, "class.csv").expect("a list"), submissions.collect());
     all.into_iter().map(|submission| (submission.student, submission.notes)).collect()
 }
 
@@ -41,7 +41,10 @@ fn wrong_lists_are_refused() {
     for (text, expected) in [
         ("", "class.csv: nobody is in it; the first line names the columns, and one of them is `id`"),
         ("id\nada\nada\n", "class.csv: ada: it is listed twice"),
-        ("id,submitted\nada,yesterday\n", "class.csv: ada: `submitted` is a time as 2026-12-01T17:20:00Z"),
+        (
+            "id,submitted\nada,yesterday\n",
+            "class.csv: ada: `submitted` must be a time in UTC, such as 2026-12-01T17:20:00Z",
+        ),
         ("id,extension\nada,two\n", "class.csv: CSV deserialize error: record 1 (line: 2, byte: 13): "),
         ("name\nada\n", "class.csv: CSV deserialize error: record 1 (line: 2, byte: 5): missing field `id`"),
     ] {

@@ -36,9 +36,13 @@ fn errors_name_the_file_and_the_place() {
     assert!(drawn("work = \"sgemm\", BM = 8, BN = 8").contains("`BK` is not known"));
     assert!(drawn("work = \"transpose\", BM = 8, BN = 8, BK = 8").contains("it is of products"));
     let due = |due: &str| error("seed = 3", &format!("seed = 3\ndue = {due}"));
-    assert!(due("2026-12-01T18:00:00").contains("due: 2026-12-01T18:00:00 is no time of one place"));
+    assert!(due("2026-12-01T18:00:00").contains("due: 2026-12-01T18:00:00 has no time with an offset"));
     assert!(due("1960-12-01T18:00:00Z").contains("due: "));
-    assert!(due("2026-12-01T18:00:00Z\nlate = { per_day = 10 }").contains("per_day: 10 is no share"));
+    assert!(due("2026-12-01T18:00:00Z\nlate = { per_day = 10 }").contains("per_day: 10 is not from 0 to 1"));
+    let manual = |points: &str| format!("[[manual]]\nid = \"x\"\nwhat = \"y\"\npoints = {points}\n");
+    let with = |manual: &str| read(&format!("{GOOD}{manual}")).expect_err("a wrong entry").to_string();
+    assert!(with(&manual("-1")).contains("manual x: points: -1 is not a number of points"));
+    assert!(with(&manual("1").repeat(2)).contains("manual x: it is listed twice"));
     assert!(error("format = 1", "format = 2").contains("format: 2"));
     assert!(error("right = 4\nclean = 2\ndoes = 4\n", "").contains("no task or question in it gives points"));
 }

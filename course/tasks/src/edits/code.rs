@@ -391,11 +391,10 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         } else if rest.starts_with("/*") {
             (rest.find("*/").map_or(rest.len(), |end| end + 2), false)
         } else if c == '"' || c == '\'' {
-            let end = rest.char_indices().skip(1).find(|(at, end)| *end == c && !rest[..*at].ends_with('\\'));
-            (end.map_or(rest.len(), |(at, _)| at + 1), false)
+            (literal_len(rest), false)
         } else if c.is_alphanumeric() || c == '_' {
             let is_number = c.is_ascii_digit();
-            let is_part = |c: char| c.is_alphanumeric() || c == '_' || is_number && c == '.';
+            let is_part = |c: char| c.is_alphanumeric() || c == '_' || is_number && ".'".contains(c);
             (rest.find(|c| !is_part(c)).unwrap_or(rest.len()), true)
         } else if TWO.iter().any(|two| rest.starts_with(two)) {
             (2, true)
@@ -410,4 +409,20 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         at += n;
     }
     found
+}
+
+/// Returns the length in bytes of the string or character that a text begins with, with its quotes. It ends with its line.
+pub fn literal_len(text: &str) -> usize {
+    let quote = text.chars().next();
+    let mut is_escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '\n' => return at,
+            c if Some(c) == quote => return at + c.len_utf8(),
+            _ => {}
+        }
+    }
+    text.len()
 }

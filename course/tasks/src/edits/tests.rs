@@ -171,6 +171,10 @@ fn one_kernel_is_left_where_it_was() {
     assert!(!alone.contains("other") && alone.lines().count() == KERNEL.lines().count());
     assert_eq!(alone.find("sgemm(int"), KERNEL.find("sgemm(int"));
     assert!(are_same_code(KERNEL, &KERNEL.replace("  // written", "")) && !are_same_code(KERNEL, &alone));
+    // What follows a quote in a number, or a lone one, is code.
+    for before in ["int n = 1'024;", "char c = '\\\\';", "it's\n"] {
+        assert!(!are_same_code(&format!("{before} f(1);"), &format!("{before} f(2);")), "{before}");
+    }
 }
 
 #[test]

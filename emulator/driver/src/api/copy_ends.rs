@@ -103,7 +103,7 @@ pub(crate) unsafe fn transfer(to: &CopyEnd, from: &CopyEnd, n: usize) -> Outcome
         return Ok(());
     }
     if let Some(address) = to.host_address() {
-        staging::overwritten(address, n);
+        staging::settle_before_overwrite(address, n);
     }
     let host = |address: u64| Host::new(address).start();
     let moved = match (to, from) {

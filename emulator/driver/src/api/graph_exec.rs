@@ -77,7 +77,7 @@ fn launch(handle: Handle, stream_handle: Handle) -> Outcome {
             context.lose(code);
         }
     };
-    staging::awaited(stream.context.queue.id(), u64::MAX);
+    staging::settle_awaited(stream.context.queue.id(), u64::MAX);
     let note = |ticket| marks.iter().for_each(|mark| mark.note(&stream.context, ticket));
     let ticket = stream.submit(JobThread::Worker, note, Box::new(job));
     last.into_iter().for_each(|slot| reports::remember(&stream.context, ticket, slot));

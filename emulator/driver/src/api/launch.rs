@@ -365,7 +365,7 @@ fn launch_by(
     let is_of_host = |word: u64| word < FIRST_DEVICE_ADDRESS && allocations::find(word).is_some();
     if staging::is_following() && words.any(is_of_host) {
         // The kernel can let the host see how far the stream is.
-        staging::awaited(stream.context.queue.id(), u64::MAX);
+        staging::settle_awaited(stream.context.queue.id(), u64::MAX);
     }
     let slot = Arc::clone(&kernel.slot);
     if let Some(ticket) = stream.enqueue(Arc::new(kernel))? {

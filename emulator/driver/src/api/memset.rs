@@ -39,7 +39,7 @@ impl Fill {
     fn now(&self) -> Outcome {
         let MemsetNodeParams { to, pitch, value, element, width, height } = self.params;
         let bytes = value.to_le_bytes();
-        staging::overwritten(to, pitch * height + width * element as usize);
+        staging::settle_before_overwrite(to, pitch * height + width * element as usize);
         (0..height as u64).try_for_each(|y| {
             let filled = MEMORY.fill(to + y * pitch as u64, &bytes[..element as usize], width as u64);
             filled.map_err(|_| ERROR_INVALID_VALUE)

@@ -160,7 +160,7 @@ export! {
             // SAFETY: the caller promises a function that can be called with these arguments.
             unsafe { (call.0)(handle, status, call.1) };
         };
-        staging::awaited(stream.context.queue.id(), u64::MAX);
+        staging::settle_awaited(stream.context.queue.id(), u64::MAX);
         stream.submit(JobThread::Worker, |_| {}, Box::new(job));
         Ok(())
     }

@@ -271,12 +271,17 @@ impl Rules<'_> {
         let has_kernels = step.kernels.iter().any(|kernel| kernel.source.is_some());
         if has_kernels && !outputs.contains(&format!("name = \"{id}-bench\"")) {
             let what = format!("the output {id}-bench is missing");
-            self.complain("book/outputs.toml", 1, what, format!("list it with: cargo xtask bench {id} --emulate"));
+            self.complain(
+                "book/outputs.toml",
+                1,
+                what,
+                format!("add an [[output]] of this name, with the command `bench {id} --emulate`"),
+            );
         }
         let shown = format!("book/src/generated/{id}-bench.txt");
         if has_kernels && !self.files.contains(&shown) {
-            let then = format!("write it with: cargo xtask book --refresh {id}-bench");
-            self.complain("book/outputs.toml", 1, format!("{id} has no {shown}"), then);
+            let remedy = format!("write it with: cargo xtask book --refresh {id}-bench");
+            self.complain("book/outputs.toml", 1, format!("{id} has no {shown}"), remedy);
         }
         let measured = self.measured();
         for kernel in step.kernels {
