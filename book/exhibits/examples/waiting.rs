@@ -10,7 +10,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{CUdevice_attribute, CUevent_flags};
-use cudarc::driver::{CudaContext, CudaModule, CudaSlice, CudaStream, LaunchConfig, PushKernelArg};
+use cudarc::driver::{CudaContext, CudaModule, CudaSlice, CudaStream, PushKernelArg};
 
 const CUBIN: &[u8] = include_bytes!("../../../kernels/cubin/waiting.cubin");
 const PTX: &str = include_str!("../../../kernels/ptx/waiting.ptx");
@@ -87,8 +87,7 @@ impl Bench {
     /// Clocks of a launch: predicted on the emulated GPU, measured on another.
     fn launch(&self, kernel: &str, warps: u32, rounds: u32) -> Result<f64, Box<dyn Error>> {
         let kernel = self.module.load_function(kernel)?;
-        let config =
-            LaunchConfig { grid_dim: (self.n_sms, 1, 1), block_dim: (32 * warps, 1, 1), shared_mem_bytes: 0 };
+        let config = harness::grid_1d(self.n_sms, 32 * warps);
         let flags = Some(CUevent_flags::CU_EVENT_DEFAULT);
         if let Some(emulator) = emulator_client::find() {
             emulator.predict_next();

@@ -274,12 +274,7 @@ fn judge(pitfall: &Pitfall, shape: Shape) -> Result<(), String> {
             work: Work::Sgemm,
             // Threads in a row say nothing of the tile.
             tile: (rows > 1).then_some([rows as usize, cols as usize]),
-            terms: Some(Terms {
-                shape,
-                a: f32::widen(&problem.a),
-                b: f32::widen(&problem.b),
-                turned: [false; 2],
-            }),
+            terms: Some(Terms::of(&problem)),
             right_on_integers: data == Data::Reals,
         };
         return Err(result.diagnose().details);

@@ -12,9 +12,9 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use catalog::{Shape, Work};
-use reference::Answer;
-use reference::inputs::Real as _;
+use reference::inputs::Real;
 use reference::verify::{self, Comparison};
+use reference::{Answer, Problem};
 use sums::sums;
 
 /// Said of a result that is 0 where it is wrong, which has many causes.
@@ -69,6 +69,13 @@ pub struct Terms {
     pub b: Vec<f64>,
     /// A is stored as K × M; B is stored as N × K.
     pub turned: [bool; 2],
+}
+
+impl Terms {
+    pub fn of<T: Real>(problem: &Problem<T>) -> Self {
+        let [a, b] = [&problem.a, &problem.b].map(|elements| T::widen(elements));
+        Self { shape: problem.shape, a, b, turned: [false; 2] }
+    }
 }
 
 /// Everything there is to look at.

@@ -37,12 +37,7 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
                 comparison: &comparison,
                 work: Work::Cpu,
                 tile: None,
-                terms: Some(Terms {
-                    shape: case.shape,
-                    a: f32::widen(&problem.a),
-                    b: f32::widen(&problem.b),
-                    turned: [false; 2],
-                }),
+                terms: Some(Terms::of(problem)),
                 right_on_integers: problem.data == Data::Reals,
             };
             let diagnosis = result.diagnose();

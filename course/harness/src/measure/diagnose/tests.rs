@@ -24,12 +24,7 @@ fn diagnosis(problem: &Problem<f32>, got: &[f32]) -> Diagnosis {
         comparison: &comparison,
         work: Work::Sgemm,
         tile: Some([16, 32]),
-        terms: Some(Terms {
-            shape: problem.shape,
-            a: f32::widen(&problem.a),
-            b: f32::widen(&problem.b),
-            turned: [false; 2],
-        }),
+        terms: Some(Terms::of(problem)),
         right_on_integers: problem.data == Data::Reals,
     };
     result.diagnose()
