@@ -14,7 +14,7 @@ use records::process::Event;
 use v11::gemm::{Product, Sgemm};
 
 use crate::host::Arrays;
-use crate::schedule::{Block, Op, OpKind, Operand, QUEUES, Queue, Schedule};
+use crate::schedule::{Block, OpKind, Operand, QUEUES, Queue, Schedule};
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -191,8 +191,35 @@ impl Process<'_> {
     // ANCHOR_END: put
 
     pub(crate) fn start(&mut self, i: usize, host: Pointers) -> Result<(), Error> {
-        let op = &self.schedule.ops[i];
-        start(self.device, &self.schedule, op, &mut self.memory, host)
+        let Self { device, schedule, memory, .. } = self;
+        let op = &schedule.ops[i];
+        // Calls that take a stream want its context.
+        device.context.bind_to_thread()?;
+        let stream = device.stream(op.queue());
+        let Shape { n, k, .. } = schedule.shape;
+        match op.kind {
+            OpKind::In(operand, block) => {
+                let (array, width, memory) = match operand {
+                    Operand::A => (host.a, k, &memory[0]),
+                    Operand::B => (host.b, n, &memory[1]),
+                };
+                let to = memory.slice(block.at..block.at + block.rows * block.cols);
+                let host = array.wrapping_add(block.row * width + block.col);
+                copy(stream, Way::In, block, host.cast_mut(), width, to.device_ptr(stream).0)
+            }
+            OpKind::Multiply { shape, at, adds } => {
+                let product = Product { beta: if adds { 1.0 } else { 0.0 }, ..Product::new(shape) };
+                let [a, b, c] = memory;
+                let (a, b) = (a.slice(at[0]..), b.slice(at[1]..));
+                Ok(device.sgemm.multiply(&product, &a, &b, &mut c.slice_mut(at[2]..))?)
+            }
+            OpKind::Out(block) => {
+                let from = memory[2].slice(block.at..block.at + block.rows * block.cols);
+                let host = host.c.wrapping_add(block.row * n + block.col);
+                copy(stream, Way::Out, block, host, n, from.device_ptr(stream).0)
+            }
+            OpKind::Exchange(_) => Err(Error::Alone),
+        }
     }
 
     pub(crate) fn schedule(&self) -> &Schedule {
@@ -251,42 +278,6 @@ pub(crate) fn pointers(shape: Shape, arrays: &mut Arrays) -> Result<Pointers, Er
     let (a, b, c) = (arrays.a.get()?, arrays.b.get()?, arrays.c.get_mut()?);
     assert_eq!([a.len(), b.len(), c.len()], [m * k, k * n, m * n], "arrays of this shape");
     Ok(Pointers { a: a.as_ptr(), b: b.as_ptr(), c: c.as_mut_ptr() })
-}
-
-fn start(
-    device: &Device,
-    schedule: &Schedule,
-    op: &Op,
-    memory: &mut [CudaSlice<f32>; 3],
-    host: Pointers,
-) -> Result<(), Error> {
-    // Calls that take a stream want its context.
-    device.context.bind_to_thread()?;
-    let stream = device.stream(op.queue());
-    let Shape { n, k, .. } = schedule.shape;
-    match op.kind {
-        OpKind::In(operand, block) => {
-            let (array, width, memory) = match operand {
-                Operand::A => (host.a, k, &memory[0]),
-                Operand::B => (host.b, n, &memory[1]),
-            };
-            let to = memory.slice(block.at..block.at + block.rows * block.cols);
-            let host = array.wrapping_add(block.row * width + block.col);
-            copy(stream, Way::In, block, host.cast_mut(), width, to.device_ptr(stream).0)
-        }
-        OpKind::Multiply { shape, at, adds } => {
-            let product = Product { beta: if adds { 1.0 } else { 0.0 }, ..Product::new(shape) };
-            let [a, b, c] = memory;
-            let (a, b) = (a.slice(at[0]..), b.slice(at[1]..));
-            Ok(device.sgemm.multiply(&product, &a, &b, &mut c.slice_mut(at[2]..))?)
-        }
-        OpKind::Out(block) => {
-            let from = memory[2].slice(block.at..block.at + block.rows * block.cols);
-            let host = host.c.wrapping_add(block.row * n + block.col);
-            copy(stream, Way::Out, block, host, n, from.device_ptr(stream).0)
-        }
-        OpKind::Exchange(_) => Err(Error::Alone),
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
