@@ -9,9 +9,8 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use catalog::process::Exit;
-
 use anyhow::{Context as _, bail};
+use catalog::process::Exit;
 use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
 const USAGE: &str = "usage: cargo run -p figures -- write [--to FOLDER]

@@ -11,7 +11,6 @@ mod memory;
 use std::process::ExitCode;
 
 use catalog::process::Exit;
-
 use catalog::statistics::median;
 use clap::Parser;
 use harness::{Gpu, KernelSource, StepError, code, out};

@@ -49,8 +49,8 @@ pub fn run(args: &Args) -> Result<CommandOutcome> {
     let records = args.save.then(Records::open).transpose()?;
     interrupt::watch();
     kernels::compile_edited(&steps)?;
-    let answers = Answers::new();
-    let shared = (steps.len() > 1).then(|| answers.folder.clone());
+    let answers = Answers(std::env::temp_dir().join(format!("tile-answers.{}", std::process::id())));
+    let shared = (steps.len() > 1).then(|| answers.0.clone());
     let programs = Programs::find_or_build(&steps)?.sharing(shared);
 
     let mut words = vec!["bench".to_owned()];
@@ -71,22 +71,12 @@ pub fn run(args: &Args) -> Result<CommandOutcome> {
     }
 }
 
-/// A folder where the steps keep reference answers for each other, gone at the end.
-struct Answers {
-    folder: PathBuf,
-}
-
-impl Answers {
-    /// Returns a folder that is made by the first program that keeps an answer.
-    fn new() -> Self {
-        let name = format!("tile-answers.{}", std::process::id());
-        Self { folder: std::env::temp_dir().join(name) }
-    }
-}
+/// A folder where the steps keep reference answers for each other, made by the first that keeps one, gone at the end.
+struct Answers(PathBuf);
 
 impl Drop for Answers {
     fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

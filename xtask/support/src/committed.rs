@@ -32,7 +32,7 @@ pub fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Res
     for result in done {
         let files = result?;
         stale += usize::from(!files.is_empty());
-        for Changed { path, bytes } in files {
+        for (path, bytes) in files {
             let name = path.strip_prefix(root).unwrap_or(&path).display();
             if check {
                 output::note(&format!("stale: {name}"));
@@ -45,15 +45,12 @@ pub fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Res
     Ok(stale)
 }
 
-/// A committed file, and what it should be.
-struct Changed {
-    path: PathBuf,
-    bytes: Vec<u8>,
-}
+/// Path of a committed file, and what it should be.
+type Expected = (PathBuf, Vec<u8>);
 
 /// Returns the files of a source that are not what it gives. Register counts are not compared, so the code that they
 /// are of is compiled only for a file that is written.
-fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> anyhow::Result<Vec<Changed>> {
+fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> anyhow::Result<Vec<Expected>> {
     let target = target_of(root, source);
     let old = std::fs::read_to_string(&target).unwrap_or_default();
     let mut made = compile_until(
@@ -66,14 +63,9 @@ fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> 
         if !check {
             made.count_registers(compiler, root)?;
         }
-        let bytes = made.text().into_bytes();
-        files.push(Changed { path: target, bytes });
+        files.push((target, made.text().into_bytes()));
     }
-    if let Some((path, bytes)) = made.cubin
-        && std::fs::read(&path).ok().as_ref() != Some(&bytes)
-    {
-        files.push(Changed { path, bytes });
-    }
+    files.extend(made.cubin.filter(|(path, bytes)| std::fs::read(path).ok().as_ref() != Some(bytes)));
     Ok(files)
 }
 
@@ -146,8 +138,8 @@ struct Made {
     /// The line that names the machine code.
     names_cubin: String,
     ptx: String,
-    /// Path of the committed machine code, and the code.
-    cubin: Option<(PathBuf, Vec<u8>)>,
+    /// The machine code.
+    cubin: Option<Expected>,
 }
 
 impl Made {

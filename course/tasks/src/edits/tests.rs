@@ -19,6 +19,20 @@ fn table<const N: usize>(name: &str) -> Vec<[String; N]> {
     rows.map(|row| row.clone().try_into::<Vec<String>>().expect("texts").try_into().expect("N each")).collect()
 }
 
+/// A right and a wrong kernel, as replacements in [`KERNEL`].
+#[derive(serde::Deserialize)]
+struct Several {
+    code: String,
+    line: u32,
+    right: Vec<[String; 2]>,
+    wrong: Vec<[String; 2]>,
+}
+
+fn several() -> Vec<Several> {
+    let tables: toml::Table = include_str!("mistakes.toml").parse().expect("TOML");
+    tables["several"].clone().try_into().expect("rows")
+}
+
 /// Returns whether one of the first edits of a wrong kernel gives the right one.
 fn repairs(right: &str, wrong: &str, code: &str, line: u32) -> bool {
     is_among(96, right, wrong, &clues(code, &[line]))
@@ -39,47 +53,16 @@ fn usual_mistakes_are_undone_by_one_of_the_first_edits() {
         !repairs(KERNEL, &text, code, KERNEL[..at].matches('\n').count() as u32 + 1)
     });
     assert_eq!(missed.collect::<Vec<_>>(), Vec::<&[String; 3]>::new());
-
-    // Several places at once.
-    let rows = KERNEL.replace("threadIdx.x / 16", "threadIdx.x % 16").replacen(
-        "threadIdx.x % 16;\n    const int row",
-        "threadIdx.x / 16;\n    const int row",
-        1,
-    );
-    let blocks = KERNEL
-        .replace("blockIdx.y", "blockIdx.z")
-        .replace("blockIdx.x", "blockIdx.y")
-        .replace("blockIdx.z", "blockIdx.x");
-    let numbers = KERNEL.replace("threadIdx.x % 16", "threadIdx.x % 16 * BN");
-    let tiles = numbers.replace("threadIdx.x / 16", "threadIdx.x / 16 * BM");
-    assert!(repairs(&tiles, &numbers, WRONG_RESULT, 0));
-    let guard = KERNEL.replace("< M && col < N", "<= M && col <= N");
-    assert!(repairs(KERNEL, &guard, "E-OOB", 33));
-    let halves = |offset| KERNEL.replace("* BM +", "* (BM / 2) +").replace("i * 16) * N", &format!("{offset}) * N"));
-    assert!(repairs(&halves("BM / 2"), &halves("PAD"), WRONG_RESULT, 33));
-    let with = |old| KERNEL.replace("= acc[i];", &format!("= {old};"));
-    assert!(repairs(&with("(beta == 0 ? 0 : beta * C[row])"), &with("beta * C[row]"), WRONG_RESULT, 33));
-    let near = rows.replace("own_row + i * 16", "own_row + i * 4");
-    assert!(repairs(&rows, &near, WRONG_RESULT, 0));
-    let sum = "    float acc[4] = {};\n";
-    let each_round = KERNEL.replacen(sum, "", 1).replacen("k0 += BK) {\n", &format!("k0 += BK) {{\n    {sum}"), 1);
-    let stored =
-        KERNEL.replacen(sum, &format!("{sum}    int turn = 1;\n"), 1).replacen("= acc[i]", "= acc[turn % 2]", 1);
-    assert!(repairs(KERNEL, &each_round, WRONG_RESULT, 0));
-    let hidden = KERNEL.replacen("k0 += BK) {\n", &format!("k0 += BK) {{\n    {sum}"), 1);
-    assert!(repairs(KERNEL, &hidden, WRONG_RESULT, 0));
-
-    assert!(repairs(&stored.replacen("turn % 2", "(turn + 1) % 2", 1), &stored, WRONG_RESULT, 0));
-    assert!(repairs(KERNEL, &rows, WRONG_RESULT, 0) && repairs(KERNEL, &blocks, WRONG_RESULT, 0));
 }
 
 #[test]
-fn wide_accesses_are_made_where_rows_start_on_them() {
-    let with = |and: &str| {
-        let one = |at| format!("if (col < n{and}) {{ *reinterpret_cast<float4*>(&C[{at}]) = v; }}\n");
-        format!("void f(float* C, float4 v, int col, int n) {{\n{}{}}}\n", one("col"), one("col + 4"))
-    };
-    assert!(is_among(8, &with(" && n % 4 == 0"), &with(""), &clues("E-ALIGN", &[2])));
+fn mistakes_in_several_places_are_undone_at_once() {
+    let missed = several().into_iter().filter(|row| {
+        let [right, wrong] = [&row.right, &row.wrong]
+            .map(|edits| edits.iter().fold(KERNEL.to_owned(), |text, [from, to]| text.replace(from, to)));
+        right == wrong || !repairs(&right, &wrong, &row.code, row.line)
+    });
+    assert_eq!(missed.map(|row| row.wrong).collect::<Vec<_>>(), Vec::<Vec<[String; 2]>>::new());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Checks of a parsed catalogue: contradictions between fields that each have the right type.
 
-use super::{Answer, Catalogue, Criterion, Question, Task};
+use super::{Answer, Catalogue, Criterion, Question, Task, TaskKind};
 use crate::part_id::{self, WRONG_RESULT};
 use crate::{host, variant};
 
@@ -58,6 +58,9 @@ impl Task {
     /// Returns the first contradiction in a task: its place in the task's table, and the reason.
     pub(super) fn complaint(&self) -> Option<(String, String)> {
         let here = |why: &str| Some((String::new(), why.to_owned()));
+        if self.kind == TaskKind::Transfer && (self.title.is_empty() || self.text.is_empty()) {
+            return here("it has no title or no text");
+        }
         if self.tile.contains(&0) {
             return here("tile: rows and columns of a tile start at 1");
         }

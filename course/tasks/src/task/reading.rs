@@ -66,28 +66,8 @@ impl Catalogue {
             let file = file.to_owned();
             CatalogueError::Syntax { file, line, why }
         })?;
-        let rebuild = parsed.rebuild.map(|table| Task {
-            name: TaskName::rebuild(step),
-            kind: TaskKind::Rebuild,
-            title: table
-                .title
-                .unwrap_or_else(|| catalog::find(step).map_or_else(|_| step.to_owned(), |step| step.idea.to_owned())),
-            text: table.text,
-            solution: Path::new("kernels").join(table.source).with_extension("cu"),
-            entry: table.entry,
-            work: table.work,
-            tile: table.tile,
-            block: table.block,
-            dynamic_shared: table.dynamic_shared,
-            minutes: table.minutes,
-            has_starter: true,
-            shows: table.shows,
-            does: table.does,
-            hints: table.hints,
-            gpu_required: false,
-            host: None,
-        });
-        let transfers = parsed.transfer.into_iter().map(|table| table.task(step));
+        let rebuild = parsed.rebuild.map(|table| table.task(step, TaskKind::Rebuild));
+        let transfers = parsed.transfer.into_iter().map(|table| table.task(step, TaskKind::Transfer));
         let hosts = parsed.host.into_iter().map(|table| Task {
             name: TaskName::transfer(step, &table.id),
             kind: TaskKind::Transfer,
@@ -130,9 +110,9 @@ impl Catalogue {
 
 impl Variant {
     pub fn task(&self, step: &str, point: &Point) -> Result<Task, VariantError> {
-        let table: TransferTable =
+        let table: KernelTable =
             toml::Value::Table(self.table(point)?).try_into().map_err(|error| VariantError::Table(one_line(&error)))?;
-        let task = Task { solution: variant::reference_of(step), ..table.task(step) };
+        let task = Task { solution: variant::reference_of(step), ..table.task(step, TaskKind::Transfer) };
         match task.complaint() {
             None => Ok(task),
             Some((place, why)) if place.is_empty() => Err(VariantError::Table(why)),
@@ -147,9 +127,9 @@ struct File {
     /// Set in repositories made by `assign`: results count only from a real GPU.
     #[serde(default)]
     gpu_required: bool,
-    rebuild: Option<RebuildTable>,
+    rebuild: Option<KernelTable>,
     #[serde(default)]
-    transfer: Vec<TransferTable>,
+    transfer: Vec<KernelTable>,
     #[serde(default)]
     host: Vec<HostTable>,
     #[serde(default)]
@@ -186,33 +166,17 @@ fn unit_block() -> [u32; 3] {
     [1; 3]
 }
 
+/// A task with a kernel to write. The rebuild task has a source among the finished kernels, and no id.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RebuildTable {
-    source: String,
-    title: Option<String>,
+struct KernelTable {
     #[serde(default)]
-    text: String,
-    entry: String,
-    work: TaskWork,
-    tile: [u32; 2],
-    block: [u32; 3],
-    #[serde(default)]
-    dynamic_shared: u32,
-    minutes: u32,
-    #[serde(default)]
-    shows: Vec<Shown>,
-    #[serde(default)]
-    does: Vec<Criterion>,
-    #[serde(default)]
-    hints: Vec<Hint>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TransferTable {
     id: String,
+    #[serde(default)]
+    source: String,
+    #[serde(default)]
     title: String,
+    #[serde(default)]
     text: String,
     entry: String,
     work: TaskWork,
@@ -231,21 +195,29 @@ struct TransferTable {
     hints: Vec<Hint>,
 }
 
-impl TransferTable {
-    fn task(self, step: &str) -> Task {
+impl KernelTable {
+    fn task(self, step: &str, kind: TaskKind) -> Task {
+        let (name, solution) = match kind {
+            TaskKind::Rebuild => (TaskName::rebuild(step), Path::new("kernels").join(self.source).with_extension("cu")),
+            TaskKind::Transfer => {
+                (TaskName::transfer(step, &self.id), super::in_tasks(step, &format!("{}.cu", self.id)))
+            }
+        };
+        let idea = || catalog::find(step).map_or(step, |step| step.idea).to_owned();
+        let title = if self.title.is_empty() && kind == TaskKind::Rebuild { idea() } else { self.title };
         Task {
-            name: TaskName::transfer(step, &self.id),
-            kind: TaskKind::Transfer,
-            title: self.title,
+            name,
+            kind,
+            title,
             text: self.text,
-            solution: super::in_tasks(step, &format!("{}.cu", self.id)),
+            solution,
             entry: self.entry,
             work: self.work,
             tile: self.tile,
             block: self.block,
             dynamic_shared: self.dynamic_shared,
             minutes: self.minutes,
-            has_starter: self.starter,
+            has_starter: self.starter || kind == TaskKind::Rebuild,
             shows: self.shows,
             does: self.does,
             hints: self.hints,

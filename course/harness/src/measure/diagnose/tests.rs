@@ -50,6 +50,13 @@ fn weigh(problem: &Problem<f32>, got: &mut [f32], weight: fn(usize) -> f32) {
     got.copy_from_slice(&product(SHAPE, a, |k, col| problem.b[k * 90 + col]));
 }
 
+/// Asserts what the diagnosis of a result says.
+#[track_caller]
+fn says(problem: &Problem<f32>, got: &[f32], text: &str) {
+    let why = diagnosis(problem, got).why;
+    assert!(why.contains(text), "{why}, not {text}");
+}
+
 #[test]
 fn values_that_a_mistake_would_give() {
     type Change = fn(&Problem<f32>, &mut [f32]);
@@ -117,8 +124,11 @@ fn sums_that_end_at_another_dimension() {
     let shape = Shape { m: 40, n: 7, k: 24 };
     let problem = problem(Data::Integers, shape);
     let a = |row: usize, k: usize| if k < 7 { problem.a[row * 24 + k] } else { 0.0 };
-    let why = diagnosis(&problem, &product(shape, a, |k, col| problem.b[k * 7 + col])).why;
-    assert!(why.contains("terms of each sum are missing (k >= 7), as if k ended at N, which is 7 here"), "{why}");
+    says(
+        &problem,
+        &product(shape, a, |k, col| problem.b[k * 7 + col]),
+        "terms of each sum are missing (k >= 7), as if k ended at N, which is 7 here",
+    );
 }
 
 #[test]
@@ -139,13 +149,15 @@ fn other_products() {
         ),
     ];
     for (got, text) in cases {
-        let why = diagnosis(&problem, &got).why;
-        assert!(why.contains(text), "{why}, not {text}");
+        says(&problem, &got, text);
     }
     let problem = self::problem(Data::Integers, SHAPE);
     let b = |k: usize, col: usize| if col < 24 { problem.b[k * 24 + col] } else { 0.0 };
-    let why = diagnosis(&problem, &product(SHAPE, |row, k| problem.a[row * 24 + k], b)).why;
-    assert!(why.contains("B is read as if each of its rows had K elements, which is 24 here"), "{why}");
+    says(
+        &problem,
+        &product(SHAPE, |row, k| problem.a[row * 24 + k], b),
+        "B is read as if each of its rows had K elements, which is 24 here",
+    );
 }
 
 #[test]
@@ -216,8 +228,7 @@ fn elements_of_other_places() {
                 .sum()
         };
         let got: Vec<f32> = (0..70 * 90).map(|at| element(at / 90, at % 90)).collect();
-        let why = diagnosis(&problem, &got).why;
-        assert!(why.contains(text), "{why}, not {text}");
+        says(&problem, &got, text);
     }
     type From = fn(usize) -> usize;
     let columns: [(From, &str); 7] = [
@@ -245,22 +256,19 @@ fn elements_of_other_places() {
             let col = at % 90 / 32 * 32 + from(at % 90 % 32);
             *value = if col < 90 { problem.c[at / 90 * 90 + col] as f32 } else { 0.0 };
         }
-        let why = diagnosis(&problem, &got).why;
-        assert!(why.contains(text), "{why}, not {text}");
+        says(&problem, &got, text);
     }
     let mut got = right(&problem);
     for (row, col) in (0..64).flat_map(|row| (0..90).map(move |col| (row, col))) {
         let is_moved = row / 8 % 2 != col % 2;
         got[row * 90 + col] = problem.c[if is_moved { (row ^ 8) * 90 + (col ^ 1) } else { row * 90 + col }] as f32;
     }
-    let why = diagnosis(&problem, &got).why;
-    assert!(why.contains("C[r][c + 1] and C[r + 8][c] are exchanged"), "{why}");
+    says(&problem, &got, "C[r][c + 1] and C[r + 8][c] are exchanged");
     let mut got = vec![f32::POISON; 70 * 90];
     for (row, col) in (0..70).flat_map(|row| (0..70).map(move |col| (row, col))) {
         got[col * 90 + row] = problem.c[row * 90 + col] as f32;
     }
-    let why = diagnosis(&problem, &got).why;
-    assert!(why.contains("the store exchanges the two"), "{why}");
+    says(&problem, &got, "the store exchanges the two");
 }
 
 #[test]
@@ -269,8 +277,7 @@ fn less_precision_than_promised() {
     // As TF32 keeps them: ten bits after the point.
     let short = |v: f32| f32::from_bits(v.to_bits() & !0x1fff);
     let got = product(SHAPE, |r, k| short(problem.a[r * 24 + k]), |k, c| short(problem.b[k * 90 + c]));
-    let why = diagnosis(&problem, &got).why;
-    assert!(why.contains("it computes in a lower precision"), "{why}");
+    says(&problem, &got, "it computes in a lower precision");
 }
 
 #[test]
