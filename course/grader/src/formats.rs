@@ -23,6 +23,12 @@ pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
         std::fs::create_dir_all(folder).and_then(|()| write_derived(&path, text)).map_err(FileError::at(&path))?;
         Ok::<PathBuf, FileError>(path)
     };
+    // Of those who are no longer in the class.
+    for folder in
+        ["gradescope", "exercism", "pages"].map(|name| out.join(name)).into_iter().filter(|path| path.is_dir())
+    {
+        std::fs::remove_dir_all(&folder).map_err(FileError::at(&folder))?;
+    }
     for student in &class.students {
         let name = file_name(&student.name);
         let record = json(&gradescope::results(class, student));

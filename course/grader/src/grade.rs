@@ -100,7 +100,7 @@ pub struct Student {
     pub name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<Person>,
-    /// Sum of the items, less what a late submission loses.
+    /// Sum of the items, less what a late submission loses of those that no person gave.
     pub points: f64,
     /// The parts that the points are made of.
     pub items: Vec<Item>,
@@ -129,6 +129,10 @@ pub enum GradingError {
     UnknownStudent(String),
     #[error("points by hand for `{0}`, which the rubric does not have")]
     UnknownItem(String),
+    #[error("points by hand: {name}: {id}: {points} is not from 0 to {max}")]
+    GivenPoints { name: String, id: String, points: f64, max: f64 },
+    #[error("no submission in {} has a name of the list", .0.display())]
+    NoMatch(PathBuf),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -173,7 +177,14 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
     }
     let submissions = match grading.roster {
-        Some(people) => roster::match_submissions(people, submissions),
+        Some(people) => {
+            let files: Vec<String> = grading.rubric.tasks.iter().map(|graded| graded.task.file()).collect();
+            let found = roster::match_submissions(people, submissions, &files);
+            if !found.iter().any(|submission| submission.person.is_some() && submission.path.exists()) {
+                return Err(GradingError::NoMatch(grading.submissions.to_owned()));
+            }
+            found
+        }
         None => submissions,
     };
     let tasks = &grading.rubric.tasks;
@@ -376,15 +387,23 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             items.extend(rubric.questions.iter().map(|graded| score::of_question(graded, &answers)));
         }
         items.extend(rubric.manual.iter().map(score::of_person));
-        for (id, points) in grading.given.get(&submission.student).into_iter().flatten() {
+        let given = grading.given.get(&submission.student);
+        for (id, points) in given.into_iter().flatten() {
             let item = items.iter_mut().find(|item| item.id == *id);
-            score::give(item.ok_or_else(|| GradingError::UnknownItem(crate::plain(id)))?, *points);
+            let item = item.ok_or_else(|| GradingError::UnknownItem(crate::plain(id)))?;
+            if !(0.0..=item.max).contains(points) {
+                let (name, max) = (submission.student.clone(), item.max);
+                return Err(GradingError::GivenPoints { name, id: id.clone(), points: *points, max });
+            }
+            score::give(item, *points);
         }
+        // What a person gives is not cut.
+        let by_hand: f64 = given.into_iter().flatten().map(|(_, points)| points).sum();
         let share = share_in_time(rubric, submission, &mut notes);
         students.push(Student {
             name: submission.student.clone(),
             person: submission.person.clone(),
-            points: share * items.iter().map(|item| item.points).sum::<f64>(),
+            points: by_hand + share * (items.iter().map(|item| item.points).sum::<f64>() - by_hand),
             items,
             verdicts,
             notes,

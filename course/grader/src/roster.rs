@@ -24,6 +24,8 @@ pub enum RosterError {
     Table { file: String, why: csv::Error },
     #[error("{file}: {id}: {why}")]
     Person { file: String, id: String, why: &'static str },
+    #[error("{file}: the first line names the columns {columns}; one must be `id`, and commas stand between them")]
+    NoId { file: String, columns: String },
     #[error("{0}: nobody is in it; the first line names the columns, and one of them is `id`")]
     Empty(String),
 }
@@ -32,26 +34,34 @@ pub enum RosterError {
 pub fn parse(text: &str, file: &str) -> Result<Vec<Person>, RosterError> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let table = |why| RosterError::Table { file: file.to_owned(), why };
+    let columns = reader.headers().map_err(table)?;
+    if !columns.is_empty() && !columns.iter().any(|column| column == "id") {
+        let columns = columns.iter().collect::<Vec<_>>().join(", ");
+        return Err(RosterError::NoId { file: file.to_owned(), columns: crate::plain(&columns) });
+    }
     let people: Result<Vec<Person>, csv::Error> = reader.deserialize().collect();
-    let people = people.map_err(|why| RosterError::Table { file: file.to_owned(), why })?;
+    // Spreadsheets keep rows that were emptied.
+    let people: Vec<Person> =
+        people.map_err(table)?.into_iter().filter(|person| *person != Person::default()).collect();
     let mut seen = BTreeSet::new();
     for person in &people {
-        let why = match seen.insert(&person.id) {
-            false => "it is listed twice",
-            true if key(&person.id).is_empty() => "the id has neither letters nor digits",
-            true if !person.submitted.is_empty() && person.submitted().is_none() => {
+        let why = match seen.insert(key(&person.id)) {
+            false if !key(&person.id).is_empty() => "it is listed twice, apart from case and signs",
+            _ if key(&person.id).is_empty() => "the id has neither letters nor digits",
+            _ if !person.submitted.is_empty() && person.submitted().is_none() => {
                 "`submitted` must be a time in UTC, such as 2026-12-01T17:20:00Z"
             }
-            true => continue,
+            _ => continue,
         };
         return Err(RosterError::Person { file: file.to_owned(), id: crate::plain(&person.id), why });
     }
     if people.is_empty() { Err(RosterError::Empty(file.to_owned())) } else { Ok(people) }
 }
 
-/// Gives each person of a list a submission: the one that has their name or that of their team, or none. Submissions of
-/// nobody in the list follow, with a note.
-pub fn match_submissions(people: &[Person], submissions: Vec<Submission>) -> Vec<Submission> {
+/// Gives each person of a list a submission: the last one that has their name, or that of their team or of somebody in
+/// it, or none. Submissions of nobody in the list follow, with a note. `files` are those of the tasks.
+pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files: &[String]) -> Vec<Submission> {
     let mut named: HashMap<String, Vec<usize>> = HashMap::new();
     for (at, key) in
         people.iter().enumerate().flat_map(|(at, person)| person.keys().into_iter().map(move |key| (at, key)))
@@ -76,20 +86,27 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>) -> Vec
             Some(why) => others.push(Submission { notes: vec![why.to_owned()], ..submission.clone() }),
         }
     }
-    let of_person = |(person, found): (&Person, Vec<&Submission>)| {
-        let mut submission = found.first().map_or_else(Submission::absent, |first| (*first).clone());
-        if submission.student != person.id && !found.is_empty() {
-            submission.notes.push(format!("handed in as {}", submission.student));
-        }
-        if let [_, more @ ..] = &found[..]
-            && !more.is_empty()
-        {
+    // What one of a team hands in is the team's; of several, the last.
+    let of_team = |at: usize| {
+        let team = key(&people[at].team);
+        let members = (0..people.len()).filter(move |other| !team.is_empty() && key(&people[*other].team) == team);
+        let mut all: Vec<&Submission> = members.chain([at]).flat_map(|at| found[at].iter().copied()).collect();
+        all.sort_by(|a, b| (b.time(files), &a.student).cmp(&(a.time(files), &b.student)));
+        all.dedup_by_key(|submission| &submission.path);
+        all
+    };
+    let of_person = |(at, person): (usize, &Person)| {
+        let all = of_team(at);
+        let mut submission = all.first().map_or_else(Submission::absent, |first| (*first).clone());
+        if let [first, more @ ..] = &all[..] {
+            submission.notes.extend((first.student != person.id).then(|| format!("handed in as {}", first.student)));
             let more: Vec<&str> = more.iter().map(|other| other.student.as_str()).collect();
-            submission.notes.push(format!("not graded: {}", more.join(", ")));
+            let earlier = format!("handed in earlier, and not graded: {}", more.join(", "));
+            submission.notes.extend((!more.is_empty()).then_some(earlier));
         }
         Submission { student: person.id.clone(), person: Some(person.clone()), ..submission }
     };
-    people.iter().zip(found).map(of_person).chain(others).collect()
+    people.iter().enumerate().map(of_person).chain(others).collect()
 }
 
 /// Returns what the name of a submission may say: all of it, and what stands before a number of Canvas or Moodle.

@@ -137,6 +137,8 @@ pub enum RubricError {
     Question { file: String, id: String, why: Box<EntryError> },
     #[error("{file}: due: {due} has no time with an offset from UTC: write it as 2026-12-01T18:00:00+01:00")]
     Due { file: String, due: String },
+    #[error("{0}: late: nothing is late without `due`")]
+    NoDue(String),
     #[error("{file}: late: per_day: {per_day} is not from 0 to 1; 0.1 takes a tenth for each day")]
     Late { file: String, per_day: f64 },
     #[error("{file}: manual {id}: {why}")]
@@ -233,6 +235,9 @@ impl Rubric {
         let due =
             file.due.map(|due| seconds(&due).ok_or_else(|| RubricError::Due { file: here(), due: due.to_string() }));
         let (due, late) = (due.transpose()?, file.late);
+        if due.is_none() && late.per_day > 0.0 {
+            return Err(RubricError::NoDue(here()));
+        }
         if !(0.0..=1.0).contains(&late.per_day) {
             return Err(RubricError::Late { file: here(), per_day: late.per_day });
         }
@@ -264,7 +269,7 @@ impl Rubric {
         for (at, manual) in rubric.manual.iter().enumerate() {
             let wrong = |why| RubricError::Manual { file: here(), id: manual.id.clone(), why: Box::new(why) };
             points("points", manual.points).map_err(wrong)?;
-            if rubric.manual[..at].iter().any(|known| known.id == manual.id) {
+            if manual.id.contains('.') || rubric.manual[..at].iter().any(|known| known.id == manual.id) {
                 return Err(wrong(EntryError::ListedTwice));
             }
         }

@@ -60,7 +60,12 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         let is_file = ["cu", "zip"].iter().any(|ending| has_ending(&path, ending));
         // What was unpacked is handed in as a folder.
         let is_unpacked = has_ending(&path, "zip") && path.with_extension("").is_dir();
-        if name.starts_with('.') || is_unpacked || (!kind.is_dir() && !kind.is_symlink() && !is_file) {
+        // What macOS adds to a zip file.
+        if name.starts_with('.')
+            || name == "__MACOSX"
+            || is_unpacked
+            || (!kind.is_dir() && !kind.is_symlink() && !is_file)
+        {
             continue;
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();

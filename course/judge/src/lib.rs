@@ -172,7 +172,9 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     fn run_shape(&mut self, shape: Shape, setup: &LaunchSetup) -> bool {
         let mut right = true;
         self.n_tried += 1;
-        for trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
+        for mut trial in trials::<T>(self.task.work, shape, self.request.seed, self.request.threads) {
+            // One element may be right by chance.
+            trial.right_on_integers &= self.mismatch.is_none();
             match self.launch(&trial, CheckLevel::CheckedWithGlobalRaces, setup) {
                 TrialOutcome::Right(_) => {}
                 TrialOutcome::Wrong(_) => {
@@ -254,9 +256,10 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             let shape = criterion.shape();
             if !launched.iter().any(|(trial, _)| trial.shape == shape) {
                 let mut trials = trials::<T>(self.task.work, shape, self.request.seed, self.request.threads);
-                let Some(trial) = trials.next_back() else {
+                let Some(mut trial) = trials.next_back() else {
                     continue;
                 };
+                trial.right_on_integers &= self.mismatch.is_none();
                 let was_broken = self.is_broken();
                 match self.launch(&trial, CheckLevel::Count, &self.module.launch_setup(shape)) {
                     TrialOutcome::Right(report) => {

@@ -160,13 +160,14 @@ fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
     played.people = Some(people(""));
     played.given = parse_given("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
     let student = played.grade_well().expect("grades");
-    assert_eq!((student.name.as_str(), student.points), ("row", 0.5 * 13.0));
+    assert_eq!((student.name.as_str(), student.points), ("row", 5.0 + 0.5 * 8.0));
     let late = "handed in at 2026-12-03T17:00:00Z, 2 days late: 50 % of the points";
     assert_eq!(student.notes, ["handed in as ada", late]);
     played.people = Some(people("2"));
     assert_eq!(played.grade_well().expect("grades").points, 13.0);
     for (given, expected) in [
         ("[eve]\nreport = 4\n", "points by hand for `eve`, who is not among the students"),
+        ("[row]\nreport = 5\n", "points by hand: row: report: 5 is not from 0 to 4"),
         ("[row]\nrepart = 4\n", "points by hand for `repart`, which the rubric does not have"),
     ] {
         played.given = parse_given(given, "points.toml").expect("points");

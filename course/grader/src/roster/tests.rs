@@ -5,8 +5,9 @@ const CLASS: &str = "\u{feff}id,name,team,section,extension,submitted,aliases,ma
     cat,Cat Stevens,red,2,,,,\ndan,Dan Brown,,,,,,\nden,Dan Brown,,,,,,\n";
 
 fn given(names: &[&str]) -> Vec<(String, Vec<String>)> {
-    let submissions = names.iter().map(|name| Submission { student: (*name).to_owned(), ..Submission::absent() });
-    let all = match_submissions(&parse(CLASS, "class.csv").expect("a list"), submissions.collect());
+    let submissions =
+        names.iter().map(|name| Submission { student: (*name).to_owned(), path: name.into(), ..Submission::absent() });
+    let all = match_submissions(&parse(CLASS, "class.csv").expect("a list"), submissions.collect(), &[]);
     all.into_iter().map(|submission| (submission.student, submission.notes)).collect()
 }
 
@@ -26,8 +27,8 @@ fn teams_share_and_strangers_are_kept() {
     let notes: Vec<(&str, String)> = all.iter().map(|(name, notes)| (name.as_str(), notes.join("; "))).collect();
     let expected = [
         ("ada", ""),
-        ("bob", "handed in as red; not graded: rnoyce"),
-        ("cat", "handed in as red"),
+        ("bob", "handed in as red; handed in earlier, and not graded: rnoyce"),
+        ("cat", "handed in as red; handed in earlier, and not graded: rnoyce"),
         ("dan", ""),
         ("den", ""),
         ("Dan Brown", "several in the list have this name"),
@@ -40,13 +41,16 @@ fn teams_share_and_strangers_are_kept() {
 fn wrong_lists_are_refused() {
     for (text, expected) in [
         ("", "class.csv: nobody is in it; the first line names the columns, and one of them is `id`"),
-        ("id\nada\nada\n", "class.csv: ada: it is listed twice"),
+        ("id\nAda\n\"\"\nada\n", "class.csv: ada: it is listed twice, apart from case and signs"),
         (
             "id,submitted\nada,yesterday\n",
             "class.csv: ada: `submitted` must be a time in UTC, such as 2026-12-01T17:20:00Z",
         ),
         ("id,extension\nada,two\n", "class.csv: CSV deserialize error: record 1 (line: 2, byte: 13): "),
-        ("name\nada\n", "class.csv: CSV deserialize error: record 1 (line: 2, byte: 5): missing field `id`"),
+        (
+            "ID;name\nada;Ada\n",
+            "class.csv: the first line names the columns ID;name; one must be `id`, and commas stand between them",
+        ),
     ] {
         let error = parse(text, "class.csv").expect_err(text).to_string();
         assert!(error.starts_with(expected), "{error}");
