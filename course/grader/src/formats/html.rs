@@ -68,7 +68,7 @@ fn summary(class: &Class) -> String {
     let ungraded: Vec<&str> =
         class.students.iter().filter(|student| student.is_ungraded()).map(|student| student.name.as_str()).collect();
     let mut out = format!(
-        "<p>{n} submissions, {} points at most. Mean {}, median {}.</p>\n",
+        "<p>{n} students, {} points at most. Mean {}, median {}.</p>\n",
         format_points(class.max),
         format_points(mean),
         format_points(median(points.clone()).unwrap_or_default())
@@ -86,21 +86,37 @@ fn summary(class: &Class) -> String {
         let share = if class.max > 0.0 { value / class.max } else { 0.0 };
         bins[((share * BINS as f64) as usize).min(BINS)] += 1;
     }
-    out.push_str(
-        "<h2>Points</h2>\n<table>\n<tr><th>share of the points</th><th class=\"n\">students</th><th></th></tr>\n",
-    );
-    for (at, count) in bins.iter().enumerate() {
+    let row = |(at, count): (usize, usize)| {
         let label = match at {
             BINS => "all".to_owned(),
             at => format!("{} – {} %", at * 100 / BINS, (at + 1) * 100 / BINS),
         };
-        out.push_str(&format!(
-            "<tr><td>{label}</td><td class=\"n\">{count}</td><td><meter min=\"0\" max=\"{}\" value=\"{count}\">{count}\
-             </meter></td></tr>\n",
-            n.max(1)
-        ));
-    }
-    out + "</table>\n"
+        [label, count.to_string(), meter(count, n.max(1))]
+    };
+    let rows = bins.into_iter().enumerate().map(row);
+    out + "<h2>Points</h2>\n" + &table(["share of the points", "#students", ""], rows)
+}
+
+/// Returns a table. Columns whose heading begins with # hold numbers.
+fn table<const N: usize>(headings: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let row = |tag: &str, cells: [&str; N]| {
+        let cell = |(heading, content): (&&str, &str)| match heading.starts_with('#') {
+            true => format!("<{tag} class=\"n\">{content}</{tag}>"),
+            false => format!("<{tag}>{content}</{tag}>"),
+        };
+        format!("<tr>{}</tr>\n", headings.iter().zip(cells).map(cell).collect::<String>())
+    };
+    let head = row("th", headings.map(|heading| heading.trim_start_matches('#')));
+    let rows: String = rows.into_iter().map(|cells| row("td", cells.each_ref().map(String::as_str))).collect();
+    format!("<table>\n{head}{rows}</table>\n")
+}
+
+fn meter(value: usize, max: usize) -> String {
+    format!("<meter min=\"0\" max=\"{max}\" value=\"{value}\">{value}</meter>")
+}
+
+fn code(text: &str) -> String {
+    format!("<code>{}</code>", escaped(text))
 }
 
 fn parts(class: &Class) -> String {
@@ -108,20 +124,12 @@ fn parts(class: &Class) -> String {
         return String::new();
     };
     let n = class.students.len();
-    let mut out = String::from(
-        "<h2>What was reached</h2>\n<table>\n<tr><th>part</th><th>what</th><th class=\"n\">passed</th><th></th></tr>\n",
-    );
-    for item in &first.items {
+    let rows = first.items.iter().map(|item| {
         let all = class.students.iter().flat_map(|student| &student.items);
         let passed = all.filter(|other| other.id == item.id && other.status == Status::Passed).count();
-        out.push_str(&format!(
-            "<tr><td><code>{}</code></td><td>{}</td><td class=\"n\">{passed} of {n}</td><td><meter min=\"0\" max=\"{n}\" \
-             value=\"{passed}\">{passed}</meter></td></tr>\n",
-            escaped(&item.id),
-            escaped(&item.what)
-        ));
-    }
-    out + "</table>\n"
+        [code(&item.id), escaped(&item.what), format!("{passed} of {n}"), meter(passed, n)]
+    });
+    String::from("<h2>What was reached</h2>\n") + &table(["part", "what", "#passed", ""], rows)
 }
 
 /// Failures by code: their number, and the text of the first.
@@ -152,61 +160,41 @@ fn misconceptions(class: &Class) -> String {
     }
     let mut rows: Vec<_> = codes.into_iter().collect();
     rows.sort_by_key(|(_, (_, names))| std::cmp::Reverse(names.len()));
-    let mut out = String::from(
-        "<h2>What went wrong</h2>\n<table>\n<tr><th>task</th><th>code</th><th class=\"n\">students</th><th>for \
-         example</th><th>who</th></tr>\n",
-    );
-    for ((task, code), (title, who)) in rows {
-        out.push_str(&format!(
-            "<tr><td>{}</td><td><code>{}</code></td><td class=\"n\">{}</td><td>{}</td><td>{}</td></tr>\n",
-            escaped(&task),
-            escaped(&code),
-            who.len(),
-            escaped(&crate::plain(&title)),
-            names(class, &who)
-        ));
-    }
-    out + "</table>\n"
+    let rows = rows.into_iter().map(|((task, of_failure), (title, who))| {
+        let title = escaped(&crate::plain(&title));
+        [escaped(&task), code(&of_failure), who.len().to_string(), title, names(class, &who)]
+    });
+    String::from("<h2>What went wrong</h2>\n") + &table(["task", "code", "#students", "for example", "who"], rows)
 }
 
 fn similar(class: &Class) -> String {
-    let row = |task: &str, who: &[String], how: &str| {
-        let who: Vec<&str> = who.iter().map(String::as_str).collect();
-        format!("<tr><td>{}</td><td>{}</td><td>{how}</td></tr>\n", escaped(task), names(class, &who))
+    let row = |task: &str, who: &[String], how: String| {
+        [escaped(task), names(class, &who.iter().map(String::as_str).collect::<Vec<_>>()), how]
     };
     let same = class.same.iter().map(|same| {
         let how = if same.renamed { "the same kernel, with other names or numbers" } else { "the same kernel" };
-        row(&same.task, &same.students, how)
+        row(&same.task, &same.students, how.to_owned())
     });
     let pairs = class.similar.iter().map(|pair| {
         let how = format!("{:.0} % of the shorter one, {} passages", 100.0 * pair.share, pair.passages);
-        row(&pair.task, &pair.students, &how)
+        row(&pair.task, &pair.students, how)
     });
-    let rows: String = same.chain(pairs).collect();
+    let rows: Vec<[String; 3]> = same.chain(pairs).collect();
     if rows.is_empty() {
-        return rows;
+        return String::new();
     }
-    format!(
-        "<h2>In common</h2>\n<p>Which submissions to read side by side. Comments do not count, nor does what the starter has, \
-         and in passages neither do names and numbers. Two people with one idea can look like this, too: it proves \
-         nothing.</p>\n<table>\n<tr><th>task</th><th>students</th><th>in common</th></tr>\n{rows}</table>\n"
-    )
+    let words = "<h2>In common</h2>\n<p>Which submissions to read side by side. Comments do not count, nor does what the \
+                 starter has, and in passages neither do names and numbers. Two people with one idea can look like this, \
+                 too: it proves nothing.</p>\n";
+    words.to_owned() + &table(["task", "students", "in common"], rows)
 }
 
 fn students(class: &Class) -> String {
-    let mut out = String::from(
-        "<h2>Students</h2>\n<table>\n<tr><th>student</th><th class=\"n\">points</th><th>codes</th></tr>\n",
-    );
-    for student in &class.students {
+    let rows = class.students.iter().map(|student| {
         let codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
-        out.push_str(&format!(
-            "<tr><td>{}</td><td class=\"n\">{}</td><td><code>{}</code></td></tr>\n",
-            link(class, &student.name),
-            format_points(student.points),
-            escaped(&codes.join(" "))
-        ));
-    }
-    out + "</table>\n"
+        [link(class, &student.name), format_points(student.points), code(&codes.join(" "))]
+    });
+    String::from("<h2>Students</h2>\n") + &table(["student", "#points", "codes"], rows)
 }
 
 /// Returns the section of a student in the report of the class, by its number, or alone.
