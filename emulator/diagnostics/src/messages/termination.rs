@@ -104,7 +104,14 @@ pub(crate) fn runaway(
         (KnownOfLoop::Nothing, Some(_)) => "if the loop never ends, the kernel hangs",
         _ => "the kernel hangs",
     };
-    draft.on_gpu = Some(format!("{hangs}; on a GPU that drives a display it is killed (\"launch timed out\")."));
+    // An H200 stops a loop that counts down without end, through its arrays and out of them.
+    let is_access = |other: &MistakeGroup| matches!(other.first.details, MistakeDetails::Access { .. });
+    let stops = match launch.mistakes.iter().any(is_access) {
+        true => "a wrong access may stop the kernel first (\"illegal memory access\"); otherwise ",
+        false => "",
+    };
+    let on_gpu = format!("{stops}{hangs}; on a GPU that drives a display it is killed (\"launch timed out\").");
+    draft.on_gpu = Some(on_gpu);
     draft
 }
 
