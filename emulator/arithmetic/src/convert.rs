@@ -7,7 +7,7 @@ use super::Form;
 use super::convert_any::{CvtVariant, FloatKind, KINDS, NumberKind, ROUND_AWAY, clamp, convert};
 use super::engine::ptx_types::{s8, s16, s32, s64};
 use super::engine::{by_type, hot1, hot2, moded1, moded2, moded3};
-use super::float::{NAN32, flush};
+use super::float::{canonical, flush};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::moves::{Builtin, builtin};
 use crate::lanes::CpuLevel;
@@ -170,10 +170,6 @@ fn f64_to_f32(x: f64) -> f32 {
     let nan = (bits >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (bits >> 29) as u32 & 0x7f_ffff;
     let narrow = (x as f32).to_bits();
     f32::from_bits(if x.is_nan() { nan } else { narrow })
-}
-
-fn canonical(x: f32) -> f32 {
-    if x.is_nan() { NAN32 } else { x }
 }
 
 /// `cvt` between integers: the low bits of the source, or the source extended. Signedness of the result matters to

@@ -203,8 +203,9 @@ fn pair1(a: u32, f: impl Fn(u16) -> u16) -> u32 {
     f(a as u16) as u32 | (f((a >> 16) as u16) as u32) << 16
 }
 
+/// Applies a function to the lower and to the upper halves.
 #[inline(always)]
-fn pair2(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
+pub(super) fn pair2(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16) as u32 | (f((a >> 16) as u16, (b >> 16) as u16) as u32) << 16
 }
 

@@ -9,6 +9,7 @@ mod tests;
 use super::Form;
 use super::engine::ptx_types::{s16, s32, s64};
 use super::engine::{by_type, cold2, cold3, hot1, hot2, hot3};
+use super::half_ops::pair2;
 use crate::lanes::CpuLevel;
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Option<Form> {
@@ -25,10 +26,10 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ty => ty,
     };
     Some(match (opcode, rest, ty) {
-        ("add", [], "u16x2" | "s16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_add(b))),
+        ("add", [], "u16x2" | "s16x2") => cold2(|a: u32, b: u32| pair2(a, b, |a, b| a.wrapping_add(b))),
         ("add", [], _) => by_type!(bits, T in u16 u32 u64 => hot2(level, |a: T, b: T| a.wrapping_add(b))),
         ("add", ["sat"], "s32") => hot2(level, |a: i32, b: i32| a.saturating_add(b)),
-        ("sub", [], "u16x2" | "s16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.wrapping_sub(b))),
+        ("sub", [], "u16x2" | "s16x2") => cold2(|a: u32, b: u32| pair2(a, b, |a, b| a.wrapping_sub(b))),
         ("sub", [], _) => by_type!(bits, T in u16 u32 u64 => hot2(level, |a: T, b: T| a.wrapping_sub(b))),
         ("sub", ["sat"], "s32") => hot2(level, |a: i32, b: i32| a.saturating_sub(b)),
 
@@ -78,8 +79,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
         ("abs", [], _) => by_type!(ty, T in s16 s32 s64 => hot1(level, |a: T| a.wrapping_abs())),
         ("neg", [], _) => by_type!(ty, T in s16 s32 s64 => hot1(level, |a: T| a.wrapping_neg())),
 
-        ("min", [], "u16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.min(b))),
-        ("max", [], "u16x2") => cold2(|a: u32, b: u32| halves(a, b, |a, b| a.max(b))),
+        ("min", [], "u16x2") => cold2(|a: u32, b: u32| pair2(a, b, |a, b| a.min(b))),
+        ("max", [], "u16x2") => cold2(|a: u32, b: u32| pair2(a, b, |a, b| a.max(b))),
         ("min", [], "s16x2") => cold2(|a: u32, b: u32| signed_halves(a, b, |a, b| a.min(b))),
         ("max", [], "s16x2") => cold2(|a: u32, b: u32| signed_halves(a, b, |a, b| a.max(b))),
         ("min", ["relu"], "s16x2") => cold2(|a: u32, b: u32| signed_halves(a, b, |a, b| a.min(b).max(0))),
@@ -187,13 +188,8 @@ fn mul24_s(a: i32, b: i32) -> i64 {
 }
 
 #[inline(always)]
-fn halves(a: u32, b: u32, f: impl Fn(u16, u16) -> u16) -> u32 {
-    f(a as u16, b as u16) as u32 | (f((a >> 16) as u16, (b >> 16) as u16) as u32) << 16
-}
-
-#[inline(always)]
 fn signed_halves(a: u32, b: u32, f: impl Fn(i16, i16) -> i16) -> u32 {
-    halves(a, b, |a, b| f(a as i16, b as i16) as u16)
+    pair2(a, b, |a, b| f(a as i16, b as i16) as u16)
 }
 
 fn byte_u(x: u32, i: u32) -> i64 {
