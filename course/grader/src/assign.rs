@@ -446,14 +446,8 @@ fn readme(assignment: &Assignment) -> String {
         }
         None => "",
     };
-    out.push_str(&format!(
-        "\nEach file says at its top what is to be done. Change nothing else: your files are judged with other copies of \
-         everything around them.\n\n## Commands\n\n{built}{device}\n\n```sh\n\
-         cargo xtask setup          # once: fetch NVIDIA's compiler into target/\ncargo xtask check {first}      # is \
-         it right, and does it do the thing?\ncargo xtask hint {first}       # a hint for what went wrong\n```\n\n\
-         `check` runs your kernel on awkward shapes with all checks, and then counts what it does. Grading does the same \
-         with other shapes and other numbers, so a kernel that is right for the shapes you see only is not right.\n"
-    ));
+    let commands = include_str!("assign/commands.md").replace("FIRST", &first);
+    out.push_str(&commands.replace("DEVICE", &format!("{built}{device}")));
     for AssignedTask { task, .. } in &assignment.tasks {
         out.push_str(&format!("\n## {}: {}\n\n", task.name, task.title));
         if !task.text.trim().is_empty() {
@@ -498,13 +492,10 @@ fn workflow(assignment: &Assignment) -> String {
     } else {
         ("on the emulated GPU", "[push, pull_request]", "ubuntu-latest")
     };
-    let in_image = |image: &String| {
-        format!(
-            "permissions:\n  contents: read\njobs:\n  check:\n    runs-on: RUNNER\n    container: {image}\n    \
-             timeout-minutes: 10\n    steps:\n      - uses: actions/checkout@v4\n      - run: CHECK\n"
-        )
+    let steps = match &assignment.image {
+        Some(image) => include_str!("assign/workflow-in-image.yml").replace("IMAGE", image),
+        None => include_str!("assign/workflow.yml").to_owned(),
     };
-    let steps = assignment.image.as_ref().map_or(include_str!("assign/workflow.yml").to_owned(), in_image);
     let check = format!("cargo xtask check {}", names(assignment).join(" "));
     format!("# Checks the kernels at each push, {comment}.\nname: check\non: {on}\n{steps}")
         .replace("RUNNER", runner)
