@@ -111,9 +111,9 @@ impl Control {
     }
 }
 
-/// Declares an enum whose values a legend lists, each with its letter in a text timeline and its meaning.
+/// Declares an enum whose values a legend lists, each with its letter in a text timeline, its heading and its meaning.
 macro_rules! legend {
-    ($(#[$attribute:meta])* $name:ident: $($(#[$doc:meta])* $value:ident $letter:literal $words:literal,)*) => {
+    ($(#[$attribute:meta])* $name:ident: $($(#[$doc:meta])* $value:ident $letter:literal $heading:literal $words:literal,)*) => {
         $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -132,6 +132,13 @@ macro_rules! legend {
                 }
             }
 
+            /// Returns a word for headings and classes of styles.
+            pub fn heading(self) -> &'static str {
+                match self {
+                    $(Self::$value => $heading,)*
+                }
+            }
+
             pub fn description(self) -> &'static str {
                 match self {
                     $(Self::$value => $words,)*
@@ -144,39 +151,26 @@ macro_rules! legend {
 legend! {
     /// Unit that executes an instruction.
     Unit:
-    Float 'F' "floating point",
-    Integer 'I' "integers and moves",
-    Shared 'S' "shared memory",
+    Float 'F' "float" "floating point",
+    Integer 'I' "integer" "integers and moves",
+    Shared 'S' "shared" "shared memory",
     /// Global and local memory.
-    Global 'G' "global memory",
-    Barrier 'B' "barrier",
+    Global 'G' "global" "global memory",
+    Barrier 'B' "barrier" "barrier",
     /// Branches and everything else.
-    Other 'O' "other",
+    Other 'O' "other" "other",
 }
 
 legend! {
     /// Reason for which a warp did not issue: the awaited event.
     Reason:
-    Global 'g' "data from global memory",
+    Global 'g' "global" "data from global memory",
     /// Results of variable latency.
-    Short 's' "a result of shared memory, constants or special functions",
-    Barrier 'b' "the other warps of the block",
-    Unit 'u' "a busy unit, its queue, or the ports of registers",
-    Fixed '.' "the clocks that the compiler set, its own issue among them",
-    NotSelected 't' "its turn, while another warp issues",
-}
-
-impl Reason {
-    pub fn heading(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Short => "short",
-            Self::Barrier => "barrier",
-            Self::Unit => "unit",
-            Self::Fixed => "fixed",
-            Self::NotSelected => "turn",
-        }
-    }
+    Short 's' "short" "a result of shared memory, constants or special functions",
+    Barrier 'b' "barrier" "the other warps of the block",
+    Unit 'u' "unit" "a busy unit, its queue, or the ports of registers",
+    Fixed '.' "fixed" "the clocks that the compiler set, its own issue among them",
+    NotSelected 't' "turn" "its turn, while another warp issues",
 }
 
 /// Issues of the schedulers of a multiprocessor, clock by clock, during one loop iteration of one warp.

@@ -20,15 +20,8 @@ pub(super) use page::{STYLE, links, sections};
 pub(super) use text::text;
 
 /// Returns the class of a reason: its colour.
-fn class(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Global => "r-global",
-        Reason::Short => "r-short",
-        Reason::Barrier => "r-barrier",
-        Reason::Unit => "r-unit",
-        Reason::Fixed => "r-fixed",
-        Reason::NotSelected => "r-turn",
-    }
+fn class(reason: Reason) -> String {
+    format!("r-{}", reason.heading())
 }
 
 #[derive(Debug, Default)]

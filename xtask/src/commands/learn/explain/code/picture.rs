@@ -7,15 +7,8 @@ use tasks::explain::machine_code::{MachineCodeExplanation, Reason, Timeline, Uni
 
 use super::{class, window};
 
-fn class_of_unit(unit: Unit) -> &'static str {
-    match unit {
-        Unit::Float => "u-float",
-        Unit::Integer => "u-integer",
-        Unit::Shared => "u-shared",
-        Unit::Global => "u-global",
-        Unit::Barrier => "u-barrier",
-        Unit::Other => "u-other",
-    }
+fn class_of_unit(unit: Unit) -> String {
+    format!("u-{}", unit.heading())
 }
 
 /// Clocks in one row of the picture, and the sizes of its parts.
@@ -38,9 +31,9 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
     let n = timeline.schedulers.len() as u32;
     let band_high = TOP + n * (HIGH + 3) + 10;
     let (wide, high) = (LEFT + BAND.min(timeline.clocks) * CLOCK + 8, bands * band_high);
-    let mut marks: BTreeMap<&'static str, String> = BTreeMap::new();
+    let mut marks: BTreeMap<String, String> = BTreeMap::new();
     let mut labels = String::new();
-    let mut place = |class: &'static str, from: u32, to: u32, row: u32, y: f64, height: f64, label: &str| {
+    let mut place = |class: &str, from: u32, to: u32, row: u32, y: f64, height: f64, label: &str| {
         // A piece for each row of the picture.
         let mut from = from;
         while from < to {
@@ -49,7 +42,7 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
             let x = LEFT + from % BAND * CLOCK;
             let w = (end - from) * CLOCK;
             let top = f64::from(band * band_high + TOP + row * (HIGH + 3)) + y;
-            let path = marks.entry(class).or_default();
+            let path = marks.entry(class.to_owned()).or_default();
             let _ = write!(path, "M{x} {top:.1}h{w}v{height:.1}h-{w}z");
             const LETTER: usize = 7;
             if !label.is_empty() && w as usize > label.len() * LETTER + 6 {
@@ -73,7 +66,7 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
         for slot in slots {
             let clock = slot.clock.min(timeline.clocks);
             if let (Some(reason), true) = (slot.waited, clock > next) {
-                place(class(reason), next, clock, row, 0.0, HIGH.into(), reason.heading());
+                place(&class(reason), next, clock, row, 0.0, HIGH.into(), reason.heading());
             }
             if slot.clock >= timeline.clocks {
                 break;
@@ -81,7 +74,7 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
             let unit =
                 machine.instructions.get(slot.instruction as usize).map_or(Unit::Other, |instruction| instruction.unit);
             let lane = warps.iter().position(|warp| *warp == slot.warp).unwrap_or(0);
-            place(class_of_unit(unit), clock, clock + 1, row, lane as f64 * height, height, "");
+            place(&class_of_unit(unit), clock, clock + 1, row, lane as f64 * height, height, "");
             next = clock + 1;
         }
     }
@@ -104,18 +97,18 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
             let _ = writeln!(svg, "<text class=\"name\" x=\"{x}\" y=\"{}\">{clock}</text>", top + TOP - 4);
         }
     }
-    let reasons = |(class, d): (&&str, &String)| format!("<path class=\"{class}\" d=\"{d}\"/>\n");
+    let reasons = |(class, d): (&String, &String)| format!("<path class=\"{class}\" d=\"{d}\"/>\n");
     let (gaps, issues): (Vec<_>, Vec<_>) = marks.iter().partition(|(class, _)| class.starts_with("r-"));
     svg.extend(gaps.into_iter().map(reasons));
     svg.extend(issues.into_iter().map(reasons));
     let units: String = Unit::ALL
         .iter()
-        .filter(|unit| marks.contains_key(class_of_unit(**unit)))
+        .filter(|unit| marks.contains_key(&class_of_unit(**unit)))
         .map(|unit| format!("<li><span class=\"key {}\"></span>{}</li>\n", class_of_unit(*unit), unit.description()))
         .collect();
     let waits: String = Reason::ALL
         .iter()
-        .filter(|reason| marks.contains_key(class(**reason)))
+        .filter(|reason| marks.contains_key(&class(**reason)))
         .map(|reason| {
             format!(
                 "<li><span class=\"key {}\"></span><b>{}</b> {}</li>\n",
