@@ -134,8 +134,6 @@ impl Measurements {
 enum Rule {
     /// Clocks: whole ones, because the hardware has no others; the loop itself adds some hundredths.
     Clocks(&'static str),
-    /// Whole clocks of three widths.
-    ClocksOfWidths([&'static str; 3]),
     /// A number, as it was measured.
     AsMeasured(&'static str),
     /// A number that this function computes from measurements.
@@ -164,7 +162,7 @@ const RULES: [(&str, Rule); 30] = [
     ("load_shared_issue", Rule::Clocks("cost_load_shared_4_alone")),
     (
         "store_shared_issue",
-        Rule::ClocksOfWidths(["cost_store_shared_4_alone", "cost_store_shared_8_alone", "cost_store_shared_16_alone"]),
+        Rule::OfWidths(|m, bytes, _| Ok(m.get(&format!("cost_store_shared_{bytes}_alone"))?.round())),
     ),
     (
         "shared_latency",
@@ -218,18 +216,15 @@ fn barrier(measured: &Measurements) -> Result<(f64, f64)> {
 impl Rule {
     /// Returns the value, as the file has it.
     fn value(&self, measured: &Measurements) -> Result<Value> {
-        let list = |values: Result<Vec<f64>>| -> Result<Value> {
-            Ok(values?.into_iter().map(number).collect::<Vec<_>>().into())
-        };
-        match self {
-            Rule::Clocks(name) => Ok(number(measured.get(name)?.round()).into()),
-            Rule::ClocksOfWidths(names) => list(names.iter().map(|name| Ok(measured.get(name)?.round())).collect()),
-            Rule::AsMeasured(name) => Ok(number(measured.get(name)?).into()),
-            Rule::Of(value) => Ok(number(value(measured)?).into()),
+        Ok(match self {
+            Rule::Clocks(name) => number(measured.get(name)?.round()).into(),
+            Rule::AsMeasured(name) => number(measured.get(name)?).into(),
+            Rule::Of(value) => number(value(measured)?).into(),
             Rule::OfWidths(value) => {
-                list(WIDTHS.iter().map(|(bytes, wavefronts)| value(measured, bytes, *wavefronts)).collect())
+                let values = WIDTHS.iter().map(|(bytes, wavefronts)| value(measured, bytes, *wavefronts).map(number));
+                values.collect::<Result<Vec<Number>>>()?.into()
             }
-        }
+        })
     }
 }
 
