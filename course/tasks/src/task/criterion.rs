@@ -29,8 +29,7 @@ pub struct Criterion {
 
 impl Criterion {
     pub fn shape(&self) -> Shape {
-        let size = |at: usize| self.shape.get(at).copied().unwrap_or(0);
-        Shape { m: size(0), n: size(1), k: size(2) }
+        shape_of(&self.shape)
     }
 
     /// Returns whether a value passes. Counts are exact; a quotient of two of them is off by less than the tolerance.
@@ -44,6 +43,12 @@ impl Criterion {
     pub fn threshold(&self) -> String {
         threshold(self.at_most, self.at_least)
     }
+}
+
+/// Returns the shape of sizes `[m, n, k]`; what is left out is 0.
+pub(super) fn shape_of(sizes: &[usize]) -> Shape {
+    let size = |at: usize| sizes.get(at).copied().unwrap_or(0);
+    Shape { m: size(0), n: size(1), k: size(2) }
 }
 
 /// Returns the limits in words: `at most 0.5`, `from 0.25 to 0.5`, `exactly 1`. Four significant digits suffice for a

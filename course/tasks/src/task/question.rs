@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
+use super::criterion::shape_of;
 use crate::measure::Measure;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,4 +112,10 @@ pub struct Derived {
     /// Depth of a step of the k loop, as in [`super::Criterion::bk`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bk: Option<usize>,
+}
+
+impl Derived {
+    pub fn shape(&self) -> Shape {
+        shape_of(&self.shape)
+    }
 }

@@ -5,8 +5,8 @@ use std::io::{BufRead as _, IsTerminal as _};
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use catalog::STEPS;
 use catalog::text::{Paint, number, wrapped};
-use catalog::{STEPS, Shape};
 use records::record::{Line, Outcome};
 use tasks::measure::CountedLaunch;
 use tasks::progress::Progress;
@@ -313,7 +313,7 @@ impl Quiz<'_> {
                 n_closed += 1;
                 continue;
             }
-            let shape = shape(derived);
+            let shape = derived.shape();
             let value = counted(derived)?;
             let text = match value {
                 Some(value) => number(value, 4),
@@ -343,10 +343,6 @@ impl Quiz<'_> {
     fn record(&self, asked: &Asked<'_>, counted: Option<f64>) -> serde_json::Value {
         let (question, known, state) = (asked.question, asked.progress(&self.progress), self.state(asked));
         let told = state == QuestionState::Right || self.revealed.contains(&asked.key());
-        let right = match &question.answer {
-            Answer::Number(number) => serde_json::json!(number),
-            Answer::Choice(text) => serde_json::json!(text),
-        };
         serde_json::json!({"question": {
             "step": asked.step,
             "id": question.id,
@@ -357,16 +353,11 @@ impl Quiz<'_> {
             "state": state.label(),
             "given": known.answer,
             "tries": known.tries,
-            "answer": told.then_some(right),
+            "answer": told.then_some(&question.answer),
             "because": told.then_some(&question.because),
             "counted": counted,
         }})
     }
-}
-
-fn shape(derived: &Derived) -> Shape {
-    let size = |at: usize| derived.shape.get(at).copied().unwrap_or(0);
-    Shape { m: size(0), n: size(1), k: size(2) }
 }
 
 /// Runs a kernel of the ladder on the emulated GPU, and computes a measure from its counters; `None` where they do not
@@ -379,7 +370,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let Some(work) = work_of(kernel.work) else {
         return Ok(None);
     };
-    let shape = shape(derived);
+    let shape = derived.shape();
     interrupt::watch();
     let programs = Programs::find_or_build(&[step])?;
     let mut words: Vec<String> = ["bench", "--json", "--emulate", "--kernel", kernel.name].map(String::from).to_vec();
@@ -394,9 +385,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
         }
         Ok(())
     });
-    if interrupt::happened() {
-        bail!(Stop::Interrupted("nothing was counted".into()));
-    }
+    interrupt::check("nothing was counted")?;
     let ended = ended?;
     let Some(passed) = passed else {
         bail!("{} was not counted: {}", kernel.name, ended.message(step));
