@@ -213,9 +213,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
             (key, clang.compile(root, path, &job))
         }
     };
-    if interrupt::happened() {
-        bail!(Stop::Interrupted(format!("{} was not compiled", job.name)));
-    }
+    interrupt::check(format!("{} was not compiled", job.name))?;
     match compiled {
         Ok(text) => {
             let ptx = cache.keep(&key, PTX, text.as_bytes())?;

@@ -169,9 +169,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
             }
             Ok(())
         });
-        if interrupt::happened() {
-            return Err(Stop::Interrupted(format!("{} was not finished", step.id)).into());
-        }
+        interrupt::check(format!("{} was not finished", step.id))?;
         let (ended, own) = (ended?, &checks[first..]);
         let explained = match ended.code {
             Some(0) => true,

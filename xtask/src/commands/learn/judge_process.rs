@@ -9,7 +9,6 @@ use catalog::process::{self, Stopped};
 use serde::de::DeserializeOwned;
 use tasks::Task;
 use xtask_support::compile_cache::CompileCache;
-use xtask_support::output::Stop;
 use xtask_support::{interrupt, programs};
 
 /// Time limit of `judge`. A kernel that exhausts its budget of instructions takes about a second.
@@ -60,9 +59,7 @@ impl<'a> Judge<'a> {
 
 fn answer<T: DeserializeOwned>(command: Command, options: &[&str]) -> Result<Option<T>> {
     let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting judge")?;
-    if interrupt::happened() {
-        bail!(Stop::Interrupted("nothing was recorded".into()));
-    }
+    interrupt::check("nothing was recorded")?;
     let words = ended.errors.trim().trim_start_matches("error: ");
     match (ended.status.code(), words) {
         _ if ended.stopped == Some(Stopped::Time) => Ok(None),

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use catalog::text::Paint;
 use catalog::{Shape, parallel};
 use tasks::edits::{self, Clues, Tries};
@@ -150,9 +150,7 @@ impl<'a> Search<'a> {
             Err(error) if error.is::<DoesNotCompile>() => None,
             compiled => Some(compiled?),
         };
-        if interrupt::happened() {
-            bail!(Stop::Interrupted("nothing was recorded".into()));
-        }
+        interrupt::check("nothing was recorded")?;
         // What follows is for debuggers.
         Ok(compiled.map(|compiled| {
             let end = compiled.ptx.find("\t.section\t.debug_").unwrap_or(compiled.ptx.len());
