@@ -105,14 +105,9 @@ const MAX_DEPTH: u32 = 64;
 
 impl<N: Arithmetic> Parser<'_, N> {
     fn takes(&mut self, c: char) -> bool {
-        let rest = self.rest.trim_start();
-        match rest.strip_prefix(c) {
-            Some(after) => {
-                self.rest = after;
-                true
-            }
-            None => false,
-        }
+        let after = self.rest.trim_start().strip_prefix(c);
+        self.rest = after.unwrap_or(self.rest);
+        after.is_some()
     }
 
     fn operator(&mut self, operators: &[(char, Operation)]) -> Option<Operation> {

@@ -63,12 +63,7 @@ pub fn starter(text: &str) -> String {
 
 pub fn finished(text: &str) -> String {
     let is_kept = |line: &&str| !comment(line).is_some_and(|(_, comment)| is_marker(comment));
-    let mut out = String::with_capacity(text.len());
-    for line in text.lines().filter(is_kept) {
-        out.push_str(line);
-        out.push('\n');
-    }
-    out
+    text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect()
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

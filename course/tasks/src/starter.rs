@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use catalog::text::wrapped;
+
 use crate::markers;
 use crate::task::{Task, TaskKind};
 
@@ -43,7 +45,7 @@ fn head(task: &Task) -> String {
         if paragraph.lines().any(is_code) {
             paragraph.lines().for_each(|line| out.push_str(&format!("// {}\n", line.trim_end())))
         } else {
-            out.push_str(&comment(&paragraph.split_whitespace().collect::<Vec<_>>().join(" ")))
+            out.push_str(&comment(paragraph))
         }
     }
     let todo = if task.has_starter { "What is missing is marked TODO. " } else { "" };
@@ -52,22 +54,9 @@ fn head(task: &Task) -> String {
     out
 }
 
-/// Wraps a sentence as comment lines.
+/// Wraps a paragraph as comment lines.
 fn comment(text: &str) -> String {
-    let mut out = String::new();
-    let mut line = String::from("//");
-    for word in text.split_whitespace() {
-        if line.chars().count() + 1 + word.chars().count() > WIDTH && line.len() > 2 {
-            out.push_str(&line);
-            out.push('\n');
-            line = String::from("//");
-        }
-        line.push(' ');
-        line.push_str(word);
-    }
-    out.push_str(&line);
-    out.push('\n');
-    out
+    wrapped(&text.split_whitespace().collect::<Vec<_>>().join(" "), "// ", WIDTH)
 }
 
 /// Splits off the header comment, which describes the task or the solution.

@@ -90,11 +90,9 @@ fn part(bytes: &[u8], at: usize, length: usize) -> Result<&[u8]> {
 }
 
 fn half(bytes: &[u8], at: usize) -> Result<usize> {
-    let raw = part(bytes, at, 2)?;
-    Ok(usize::from(u16::from_le_bytes([raw[0], raw[1]])))
+    Ok(usize::from(u16::from_le_bytes(part(bytes, at, 2)?.try_into()?)))
 }
 
 fn word(bytes: &[u8], at: usize) -> Result<usize> {
-    let raw = part(bytes, at, 4)?;
-    Ok(u32::from_le_bytes([raw[0], raw[1], raw[2], raw[3]]) as usize)
+    Ok(u32::from_le_bytes(part(bytes, at, 4)?.try_into()?) as usize)
 }
