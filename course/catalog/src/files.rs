@@ -58,8 +58,8 @@ pub fn read_text(path: &Path) -> std::io::Result<String> {
     String::from_utf8(bytes).map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-/// Returns the text of a source that is named in the line table of a kernel. The path is untrusted: the text is empty for
-/// anything but a file that can be read and has at most [`MAX_TEXT_BYTES`].
+/// Returns the text of a source that is named in the line table of a kernel. The path is untrusted: the text is empty
+/// for anything but a file that can be read and has at most [`MAX_TEXT_BYTES`].
 pub fn text_of_source(path: &Path) -> String {
     let bytes = path.is_file().then(|| read_limited(path, MAX_TEXT_BYTES).ok()).flatten();
     String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()

@@ -410,8 +410,8 @@ fn keep_more_informative(kept: &mut Option<Mismatch>, mismatch: Mismatch) {
     }
 }
 
-/// Ranks a wrong result on a shape, or the best that there could be: first those with a pattern, then those of more than
-/// one row and column, then with a map, then of several rounds over k.
+/// Ranks a wrong result on a shape, or the best that there could be: first those with a pattern, then those of more
+/// than one row and column, then with a map, then of several rounds over k.
 fn information(shape: Shape, mismatch: Option<&Mismatch>) -> (Clue, bool, bool, bool) {
     const FEW_TERMS: usize = 16;
     let few_terms = shape.k <= FEW_TERMS;

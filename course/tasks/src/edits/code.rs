@@ -411,7 +411,8 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     found
 }
 
-/// Returns the length in bytes of the string or character that a text begins with, with its quotes. It ends with its line.
+/// Returns the length in bytes of the string or character that a text begins with, with its quotes. It ends with its
+/// line.
 pub fn literal_len(text: &str) -> usize {
     let quote = text.chars().next();
     let mut is_escaped = false;

@@ -32,7 +32,7 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
     insta::assert_snapshot!(complained(&[catalogue]), @r"
         course/catalog/src/steps.rs:2: v99 has no steps/v99/tasks.toml; write its tasks and questions
         course/catalog/src/steps.rs:2: v99 has no chapter; write book/src/v99-new.md
-        book/outputs.toml:1: the output v99-bench is missing; list it with: cargo xtask bench v99 --emulate
+        book/outputs.toml:1: the output v99-bench is missing; add an [[output]] of this name, with the command `bench v99 --emulate`
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
         ");
@@ -40,7 +40,7 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
     insta::assert_snapshot!(complained(&[("steps/v99/tasks.toml", ""), chapter]), @r#"
         book/src/v99-new.md:1: the table of contents lacks this chapter; name it in book/src/SUMMARY.md
         book/src/v99-new.md:1: v99 has no picture; draw one in book/figures, and show it with {{#figure NAME "what it shows"}}
-        book/outputs.toml:1: the output v99-bench is missing; list it with: cargo xtask bench v99 --emulate
+        book/outputs.toml:1: the output v99-bench is missing; add an [[output]] of this name, with the command `bench v99 --emulate`
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
         "#);
