@@ -16,7 +16,7 @@ use records::record::{
 use records::sums::{self, Sum};
 use records::{Roofline, Run};
 
-use crate::files::{copy_xtask, empty_folder, program, spawn};
+use crate::files::{copy_xtask, empty_folder, program, spawn, started_by};
 
 /// `$FAKE` names what the step prints with `--json`; `$FAKE_CODE` is how it ends.
 const STEP: &str = include_str!("../data/step.sh");
@@ -557,15 +557,7 @@ fn in_read_only(command: &Command) -> Option<Command> {
         eprintln!("not run: only the superuser can make a checkout read-only");
         return None;
     }
-    let mut inside = mounted("exec \"$@\"");
-    inside.arg(command.get_program()).args(command.get_args());
-    for (name, value) in command.get_envs() {
-        match value {
-            Some(value) => inside.env(name, value),
-            None => inside.env_remove(name),
-        };
-    }
-    Some(inside)
+    Some(started_by(mounted("exec \"$@\""), command))
 }
 
 #[test]

@@ -96,16 +96,9 @@ impl Learner {
 
     /// Returns the command as the last arguments of another program.
     pub(crate) fn command_in(&self, program: &str, arguments: &[&str], words: &str) -> Command {
-        let inner = self.command(words);
-        let mut command = Command::new(program);
-        command.args(arguments).arg(inner.get_program()).args(inner.get_args()).current_dir(&self.root);
-        for (name, value) in inner.get_envs() {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
-        command
+        let mut outer = Command::new(program);
+        outer.args(arguments).current_dir(&self.root);
+        files::started_by(outer, &self.command(words))
     }
 
     #[track_caller]

@@ -55,6 +55,19 @@ pub(crate) fn spawn(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
+/// Returns the other program with this command as its last arguments, and its variables.
+#[cfg(unix)]
+pub(crate) fn started_by(mut outer: Command, command: &Command) -> Command {
+    outer.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => outer.env(name, value),
+            None => outer.env_remove(name),
+        };
+    }
+    outer
+}
+
 /// Returns the errors of a command that ends with this code and has no output.
 #[cfg(unix)]
 #[track_caller]
