@@ -263,13 +263,11 @@ fn refused(words: &str) -> String {
 
 #[test]
 fn bad_words_are_answered_in_a_sentence() {
-    insta::assert_snapshot!(refused("bench v99"), @"error: there is no step `v99`; the steps are v00 … v12 (see: cargo xtask list)");
-    insta::assert_snapshot!(refused("bench v13"), @"error: v13 is a program of its own, without kernels to check or measure here; run it with: cargo run --release -p v13 -- run");
-    insta::assert_snapshot!(refused("bench bank"), @"error: there is no step `bank` (did you mean bank-conflict-free?); the steps are v00 … v12 (see: cargo xtask list)");
-    insta::assert_snapshot!(refused("check v05 nonsense"), @"error: there is no step `nonsense`; the steps are v00 … v12 (see: cargo xtask list)");
-    insta::assert_snapshot!(refused("bench"), @"error: which step? For example: xtask bench v05, or xtask bench all");
-    insta::assert_snapshot!(refused("bench v05 --m 5"), @"error: --m, --n and --k go together, and --n and --k are missing; as one option: --size 1025x1023x1021");
-    insta::assert_snapshot!(refused("bench v05 --size 30x20"), @"error: `30x20` is a size of a transpose, and v05 multiplies matrices; sizes look like 1024 (M = N = K), 1025x1023x1021 (MxNxK) or, of a transpose, 30000x333 (MxN)");
+    // Each row of the file: a command and its answer.
+    for row in include_str!("../data/refused.txt").lines() {
+        let (words, answer) = row.split_once(" | ").expect("two columns");
+        assert_eq!(refused(words), answer, "{words}");
+    }
     for (words, wanted) in [
         (
             "--size 64,many",

@@ -131,25 +131,8 @@ fn recorded_numbers_of_several_kernels_have_a_table_for_each_kind_of_work() {
 
 #[test]
 fn numbers_in_a_sentence() {
-    let all = [
-        "sgemm_v04_float4 1024 tflops",
-        "sgemm_v04_float4 1024 of_cublas",
-        "sgemm_v04_float4 1024 of_peak",
-        "sgemm_v04_float4 1024 ms",
-        "sgemm_v04_float4 1024 cold_ms",
-        "sgemm_v04_float4 1024 of_whole",
-        "sgemm_v04_float4 1024 spread",
-        "sgemm_v04_float4 1024 times sgemm_v01_col_per_lane",
-        "transpose_tile 1024x2048 gbs",
-        "transpose_tile 1024x2048 of_copy",
-        "cpu_serial 1024 gflops",
-        "device fp32_tflops",
-        "device ridge",
-        "emulated sgemm_v04_float4 global_load_sectors",
-        "emulated sgemm_v04_float4 global_load_sectors/fmas",
-        "emulated sgemm_v04_float4 500x516x508 fmas",
-    ];
-    let chapter: Vec<String> = all.iter().map(|what| format!("- {what}: {{{{#n {what}}}}}")).collect();
+    let chapter: Vec<String> =
+        include_str!("data/numbers.txt").lines().map(|what| format!("- {what}: {{{{#n {what}}}}}")).collect();
     insta::assert_snapshot!(words(&chapter.join("\n")));
 }
 
