@@ -83,6 +83,13 @@ impl Class {
         self.command(out, more).output().expect("teach runs")
     }
 
+    /// Grades all, and returns the grades by student.
+    #[track_caller]
+    fn graded(&self, out: &str, more: &[&str]) -> BTreeMap<String, Value> {
+        ended(0, &self.grade(out, more));
+        self.grades(out)
+    }
+
     /// Returns the grades in the folder `out`, by student.
     fn grades(&self, out: &str) -> BTreeMap<String, Value> {
         let path = self.folder.join(out).join("grades.json");
@@ -97,6 +104,14 @@ impl Drop for Class {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Returns the output and the errors of a grading that ends with this code.
+#[track_caller]
+fn ended(code: i32, output: &Output) -> [String; 2] {
+    let [text, errors] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(output.status.code(), Some(code), "{errors}{text}");
+    [text, errors]
 }
 
 fn finished() -> String {
@@ -240,10 +255,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     // After all these, one that is right.
     class.submit("zoe", &finished());
 
-    let output = class.grade("out", &["--limit", "2", "--jobs", "2"]);
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{errors}{text}");
+    let [text, _] = ended(0, &class.grade("out", &["--limit", "2", "--jobs", "2"]));
     assert!(!text.contains('\u{1b}'), "{text}");
     let grades = class.grades("out");
     let mut wrong = Vec::new();
@@ -271,8 +283,7 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
     for n in 0..8 {
         class.submit(&format!("student-{n:02}"), &format!("{finished}// {n}\n"));
     }
-    let whole = class.grade("whole", &["--jobs", "2"]);
-    assert_eq!(whole.status.code(), Some(0), "{}", String::from_utf8_lossy(&whole.stderr));
+    ended(0, &class.grade("whole", &["--jobs", "2"]));
     let kept = || {
         let work = std::fs::read_dir(class.folder.join("parts/work")).into_iter().flatten().flatten();
         work.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
@@ -292,13 +303,12 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
         let before = kept();
         assert!((least..8).contains(&before), "{signal}: {before}");
     }
-    let rest = class.grade("parts", &["--jobs", "1"]);
-    assert_eq!(rest.status.code(), Some(0));
+    ended(0, &class.grade("parts", &["--jobs", "1"]));
     // Grading in parts, as on several machines, and then all together.
     for part in ["0/3", "2/3", "1/3"] {
-        assert_eq!(class.grade("split", &["--part", part]).status.code(), Some(0));
+        ended(0, &class.grade("split", &["--part", part]));
     }
-    assert_eq!(class.grade("split", &[]).status.code(), Some(0));
+    ended(0, &class.grade("split", &[]));
     let mut all = Vec::new();
     files(&class.folder.join("whole"), &mut all);
     assert!(all.len() > 20, "{}", all.len());
@@ -315,29 +325,21 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
 fn records_and_exit_codes_with_bubblewrap() {
     let Some(class) = Class::new("codes") else { return };
     class.submit("ada", &finished());
-    let output = class.grade("out", &["--json"]);
-    assert_eq!(output.status.code(), Some(0));
-    for line in String::from_utf8_lossy(&output.stdout).lines() {
+    let [records, _] = ended(0, &class.grade("out", &["--json"]));
+    for line in records.lines() {
         let record: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
         assert!(record["student"].is_object() || record["class"].is_object(), "{line}");
     }
-    assert_eq!(class.grade("out", &["--part", "3/3"]).status.code(), Some(2));
-    let mut command = class.command("out", &[]);
-    command.env("PATH", "/nowhere");
-    let output = command.output().expect("teach runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(3), "{errors}");
+    ended(2, &class.grade("out", &["--part", "3/3"]));
+    let output = class.command("out", &[]).env("PATH", "/nowhere").output().expect("teach runs");
+    let [_, errors] = ended(3, &output);
     assert!(errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"), "{errors}");
     // Without `bwrap`, `--no-sandbox` must not report a broken sandbox.
     let mut command = class.command("open", &["--no-sandbox"]);
     let output = command.env("TILE_JUDGE", "/bin/false").output().expect("teach runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(3), "{errors}");
+    let [_, errors] = ended(3, &output);
     assert!(errors.ends_with("error: judge does not start (exit status: 1)\n"), "{errors}");
-    let mut command = class.command("open", &["--no-sandbox"]);
-    let output = command.output().expect("teach runs");
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    assert_eq!(class.grades("open")["ada"]["points"], 10.0);
+    assert_eq!(class.graded("open", &["--no-sandbox"])["ada"]["points"], 10.0);
 }
 
 /// Attacks on a compiler, with Clang. Every source gets a verdict: none is left to a person.
@@ -346,28 +348,23 @@ fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
     let Some(class) = Class::with("clang", "clang") else {
         return;
     };
-    class.submit("zoe", &finished());
-    class.submit("passwd", "#include \"/etc/passwd\"\n");
     let looks = "#if __has_include(\"/etc/hosts\") || __has_include(\"/usr/include/stdio.h\") || __has_include(\"/dev/null\")\n\
                  #error seen\n#endif\n";
-    class.submit("looks-around", &kernel(looks, ""));
-    class.submit("bomb", &kernel(TEMPLATE_BOMB, "C[0] = T<40, 0>::v;"));
-    class.submit("assembler", &kernel("asm(\".incbin \\\"/etc/passwd\\\"\");", ""));
-    class.submit("options", "#pragma clang system_header\n#include </etc/passwd>\n");
-    let output = class.grade("out", &["--limit", "3"]);
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{errors}");
-    let grades = class.grades("out");
-    let code = |name: &str| grades[name]["verdicts"][0]["code"].as_str().unwrap_or("none").to_owned();
-    for (name, expected) in [
-        ("zoe", "none"),
-        ("passwd", "compile"),
-        ("looks-around", "wrong-result"),
-        ("bomb", "timeout"),
-        ("assembler", "wrong-result"),
-        ("options", "compile"),
-    ] {
-        assert_eq!(code(name), expected, "{name}: {:#}", grades[name]);
+    let submissions = [
+        ("zoe", finished(), "none"),
+        ("passwd", "#include \"/etc/passwd\"\n".into(), "compile"),
+        ("looks-around", kernel(looks, ""), "wrong-result"),
+        ("bomb", kernel(TEMPLATE_BOMB, "C[0] = T<40, 0>::v;"), "timeout"),
+        ("assembler", kernel("asm(\".incbin \\\"/etc/passwd\\\"\");", ""), "wrong-result"),
+        ("options", "#pragma clang system_header\n#include </etc/passwd>\n".into(), "compile"),
+    ];
+    for (name, text, _) in &submissions {
+        class.submit(name, text);
+    }
+    let grades = class.graded("out", &["--limit", "3"]);
+    for (name, _, expected) in submissions {
+        let code = grades[name]["verdicts"][0]["code"].as_str().unwrap_or("none");
+        assert_eq!(code, expected, "{name}: {:#}", grades[name]);
     }
     assert_eq!(grades["zoe"]["points"], 10.0);
     class.published_none_of(&["root:x:"]);
@@ -403,10 +400,7 @@ fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
     let blocks = launch.replace("ceil_div(N, 32)", "2147483647");
     hand_in("mallory", [&blocks, &endless, ""]);
     hand_in("none", ["x", &"(".repeat(100_000), "x"]);
-    let output = class.grade("out", &["--limit", "20"]);
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{errors}");
-    let grades = class.grades("out");
+    let grades = class.graded("out", &["--limit", "20"]);
     let codes = |name: &str| {
         let verdicts = grades[name]["verdicts"].as_array().expect("verdicts").iter();
         let codes: Vec<&str> = verdicts.map(|verdict| verdict["code"].as_str().unwrap_or("none")).collect();
@@ -431,9 +425,8 @@ fn points_are_those_of_the_table_with_bubblewrap() {
         let solution = all.iter().find(|solution| solution.name.strip_prefix("v02/") == Some(name));
         class.submit(name, &solution.unwrap_or_else(|| panic!("{name}")).source);
     }
-    assert!(class.grade("out", &[]).status.success());
+    let grades = class.graded("out", &[]);
     assert_eq!(std::fs::read_to_string(class.folder.join("out/grades.csv")).expect("grades"), expected);
-    let grades = class.grades("out");
     let why = |name: &str| grades[name]["items"][0]["why"].as_str().expect("a reason").to_owned();
     let why_of_starter = why("starter");
     assert!(!why_of_starter.contains("right on small integers"), "{why_of_starter}");
