@@ -25,6 +25,14 @@ fn judged_with(task: &Task, ptx: &str, answer: &str) -> Result<Verdict, judge::J
     judge::host::judge(&request(task, ptx, &[]), call, answer)
 }
 
+#[track_caller]
+fn fails(task: &Task, answer: &str, code: &str, why: &str) {
+    let verdict = judged(task, answer);
+    assert_eq!(verdict.code.as_deref(), Some(code), "{answer}: {verdict:#?}");
+    let message = verdict.why.expect("a reason");
+    assert!(message.contains(why), "{answer}: {message}, not {why}");
+}
+
 const LAUNCH: &str = r#"grid = ["ceil_div(N, 32)", "ceil_div(M, 32)", 1]
 block = [1024, 1, 1]
 arguments = ["M", "N", "K", "A", "B", "C"]
@@ -33,10 +41,7 @@ arguments = ["M", "N", "K", "A", "B", "C"]
 #[track_caller]
 fn launch(from: &str, to: &str, code: &str, why: &str) {
     assert!(LAUNCH.contains(from), "`{from}` is not there");
-    let verdict = judged(&tasks()[0], &LAUNCH.replace(from, to));
-    assert_eq!(verdict.code.as_deref(), Some(code), "{to}: {verdict:#?}");
-    let message = verdict.why.expect("a reason");
-    assert!(message.contains(why), "{to}: {message}, not {why}");
+    fails(&tasks()[0], &LAUNCH.replace(from, to), code, why);
 }
 
 #[test]
@@ -118,10 +123,7 @@ fn operands(changes: &[(&str, &str)], code: &str, why: &str) {
         assert!(text.contains(from), "`{from}` is not there");
         text.replacen(from, to, 1)
     });
-    let verdict = judged(&tasks()[1], &answer);
-    assert_eq!(verdict.code.as_deref(), Some(code), "{answer}: {verdict:#?}");
-    let message = verdict.why.expect("a reason");
-    assert!(message.contains(why), "{answer}: {message}, not {why}");
+    fails(&tasks()[1], &answer, code, why);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use catalog::Tile;
 use tasks::Task;
 use tasks::verdict::{Status, Verdict};
 
-use crate::common::{catalogues, expect_no_complaint, ptx_of, request, root};
+use crate::common::{catalogues, expect_no_complaint, ptx_of, read, request, root};
 
 fn judged(task: &Task, source: &Path) -> Verdict {
     judge::judge(&request(task, &ptx_of(source), &[]))
@@ -20,27 +20,19 @@ fn judged_host(task: &Task, answer: &str) -> Verdict {
 
 /// Returns the first error in a task.
 fn complaint(task: &Task) -> Option<String> {
-    if task.host.is_some() {
-        let solution = std::fs::read_to_string(root().join(&task.solution)).unwrap_or_default();
-        let finished = judged_host(task, &solution);
-        if finished.status != Status::Passed {
-            return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
-        }
-        let begun = judged_host(task, &tasks::starter::starter(task, &solution));
-        let reads = begun.parts.first().is_some_and(|part| part.status == Status::Passed);
-        let falls_short = begun.status == Status::Failed && reads;
-        return (!falls_short).then(|| format!("{}: its starter should be read and fail", task.name));
-    }
-    let finished = judged(task, &task.solution);
+    let [finished, begun] = if task.host.is_some() {
+        let solution = read(&task.solution);
+        let starter = tasks::starter::starter(task, &solution);
+        [solution, starter].map(|answer| judged_host(task, &answer))
+    } else {
+        [task.solution.clone(), task.starter_file()].map(|source| judged(task, &source))
+    };
     if finished.status != Status::Passed {
         return Some(format!("{}: its solution fails: {:?}", task.name, finished.why));
     }
-    let begun = judged(task, &task.starter_file());
     let compiles = begun.parts.first().is_some_and(|part| part.status == Status::Passed);
-    if begun.status != Status::Failed || !compiles {
-        return Some(format!("{}: its starter should compile and fail: {:?}", task.name, begun.why));
-    }
-    None
+    let falls_short = begun.status == Status::Failed && compiles;
+    (!falls_short).then(|| format!("{}: its starter should compile and fail: {:?}", task.name, begun.why))
 }
 
 #[test]
