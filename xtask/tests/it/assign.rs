@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use tasks::{Catalogue, markers};
 
-use crate::files::{empty_folder, program};
+use crate::files::{empty_folder, errors, program};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace")
@@ -65,10 +65,7 @@ fn secrets() -> BTreeSet<String> {
 fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     const SEED: &str = "7400249944258160";
     let place = empty_folder("assigned");
-    let out = place.join("homework");
-    let shown = out.display().to_string();
-    let made = xtask(&["assign", "v02", "v05", "--out", &shown, "--title", "Tiles", "--seed", SEED, "--due", "Friday"]);
-    assert!(made.status.success(), "{}", text(&made.stderr));
+    let out = assigned(&place, "homework", &["v02", "v05", "--title", "Tiles", "--seed", SEED, "--due", "Friday"]);
     let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
     assert!(rubric.contains(&format!("seed = {SEED}")) && rubric.contains("name = \"v05\""), "{rubric}");
 
@@ -133,9 +130,8 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     assert!(code == Some(3) && why.contains("there is no kernel in my/"), "{code:?} {why}");
 
     // An existing folder is not overwritten.
-    let twice = xtask(&["assign", "v02", "--out", &shown]);
-    assert_eq!(twice.status.code(), Some(3));
-    assert!(text(&twice.stderr).contains("already exists"), "{}", text(&twice.stderr));
+    let twice = errors(3, &mut xtask_in(root(), &["assign", "v02", "--out", &out.display().to_string()]));
+    assert!(twice.contains("already exists"), "{twice}");
 }
 
 /// Assigns, and gives the folder.
@@ -157,8 +153,7 @@ fn an_assignment_that_is_killed_leaves_nothing_under_its_name() {
     let path = format!("{}:{}", place.join("bin").display(), std::env::var("PATH").unwrap_or_default());
     let out = place.join("homework").display().to_string();
     let mut command = xtask_in(root(), &["assign", "v02", "--out", &out]);
-    let killed = command.env("PATH", path).output().expect("xtask runs");
-    assert_eq!(killed.status.code(), Some(3), "{}", text(&killed.stderr));
+    errors(3, command.env("PATH", path));
     let names = || {
         let entries = fs::read_dir(&place).expect("a folder").flatten();
         let mut names: Vec<String> = entries.map(|entry| text(entry.file_name().as_encoded_bytes())).collect();
@@ -269,9 +264,8 @@ fn tasks_that_are_not_there_are_wrong_usage() {
         (&["v01.launch", "--gpu-required"], "the idea of v01.launch is on the host"),
         (&["v02.rect", "--variant"], "--variant draws a task of a step: name v02"),
     ] {
-        let output = xtask(&[&["assign", "--out", &out], tasks].concat());
-        assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
-        assert!(text(&output.stderr).contains(says), "{}", text(&output.stderr));
+        let why = errors(2, &mut xtask_in(root(), &[&["assign", "--out", &out], tasks].concat()));
+        assert!(why.contains(says), "{why}");
     }
     assert!(!Path::new(&out).exists());
 }
@@ -297,13 +291,10 @@ fn a_class_report_gives_minutes_that_assign_uses() {
     for line in text(&json.stdout).lines() {
         let _: serde_json::Value = serde_json::from_str(line).expect("a record");
     }
-    let out = place.join("homework");
-    let made = xtask(&["assign", "v02", "--out", &out.display().to_string(), "--minutes", &minutes]);
-    assert!(made.status.success(), "{}", text(&made.stderr));
+    let out = assigned(&place, "homework", &["v02", "--minutes", &minutes]);
     let tasks = fs::read_to_string(out.join("steps/v02/tasks.toml")).expect("a catalogue");
     assert!(tasks.contains("minutes = 75"), "{tasks}");
-    let empty = xtask(&["report", &place.display().to_string()]);
-    assert_eq!(empty.status.code(), Some(3));
+    errors(3, &mut xtask_in(root(), &["report", &place.display().to_string()]));
 }
 
 #[test]
