@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::ast::*;
 
@@ -74,7 +74,7 @@ pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
         defined(input, &chosen)?;
     }
     let modules: Vec<Module> = inputs.drain(..).map(|input| input.module).collect();
-    let mut names = Names::new(&modules);
+    let mut taken = shared_names(&modules);
     let mut linked =
         Module { version: (0, 0), target: Vec::new(), address_size: 64, files: Vec::new(), items: Vec::new() };
     let mut dynamic_shared: HashMap<String, usize> = HashMap::new();
@@ -85,7 +85,7 @@ pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
             linked.target = std::mem::take(&mut module.target);
         }
         linked.address_size = linked.address_size.min(module.address_size);
-        let renamed = names.renamed(&module);
+        let renamed = renamed(&module, &mut taken);
         let files = merge_files(&mut linked.files, &module.files);
         for mut item in module.items {
             rename_item(&mut item, &renamed, &files);
@@ -283,48 +283,39 @@ fn merge_files(all: &mut Vec<SourceFile>, files: &[SourceFile]) -> BTreeMap<u32,
     numbers
 }
 
-/// Names in use, and the module that keeps each.
-struct Names {
-    taken: BTreeSet<String>,
+/// Returns the names that modules share: no private item can keep one of them.
+fn shared_names(modules: &[Module]) -> HashSet<String> {
+    let shared = |item: &Item| match item {
+        Item::Variable(v) if v.linkage != Linkage::Internal => Some(v.name.clone()),
+        Item::Function(f) if is_shared(f) => Some(f.name.clone()),
+        _ => None,
+    };
+    modules.iter().flat_map(|module| &module.items).filter_map(shared).collect()
 }
 
-impl Names {
-    fn new(modules: &[Module]) -> Self {
-        let mut taken = BTreeSet::new();
-        for item in modules.iter().flat_map(|module| &module.items) {
-            match item {
-                Item::Variable(v) if v.linkage != Linkage::Internal => taken.insert(v.name.clone()),
-                Item::Function(f) if is_shared(f) => taken.insert(f.name.clone()),
-                _ => false,
-            };
+/// Chooses new names for private items of a module whose names are `taken`, and takes those.
+fn renamed(module: &Module, taken: &mut HashSet<String>) -> HashMap<String, String> {
+    let mut renamed = HashMap::new();
+    for item in &module.items {
+        let name = match item {
+            Item::Variable(v) if v.linkage == Linkage::Internal => &v.name,
+            Item::Function(f) if !is_shared(f) => &f.name,
+            Item::Alias { name, .. } => name,
+            _ => continue,
+        };
+        // A declaration before the definition.
+        if renamed.contains_key(name) {
+            continue;
         }
-        Self { taken }
+        let free = (1u32..)
+            .map(|n| if n == 1 { name.clone() } else { format!("{name}$link{n}") })
+            .find(|candidate| !taken.contains(candidate));
+        let free = free.unwrap_or_else(|| name.clone());
+        taken.insert(free.clone());
+        renamed.insert(name.clone(), free);
     }
-
-    /// Chooses new names for private items whose names another module uses.
-    fn renamed(&mut self, module: &Module) -> HashMap<String, String> {
-        let mut renamed = HashMap::new();
-        for item in &module.items {
-            let name = match item {
-                Item::Variable(v) if v.linkage == Linkage::Internal => &v.name,
-                Item::Function(f) if !is_shared(f) => &f.name,
-                Item::Alias { name, .. } => name,
-                _ => continue,
-            };
-            // A declaration before the definition.
-            if renamed.contains_key(name) {
-                continue;
-            }
-            let free = (1u32..)
-                .map(|n| if n == 1 { name.clone() } else { format!("{name}$link{n}") })
-                .find(|candidate| !self.taken.contains(candidate));
-            let free = free.unwrap_or_else(|| name.clone());
-            self.taken.insert(free.clone());
-            renamed.insert(name.clone(), free);
-        }
-        renamed.retain(|from, to| from != to);
-        renamed
-    }
+    renamed.retain(|from, to| from != to);
+    renamed
 }
 
 fn rename_item(item: &mut Item, names: &HashMap<String, String>, files: &BTreeMap<u32, u32>) {
