@@ -7,6 +7,7 @@
 #[cfg(all(test, unix))]
 mod tests;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -46,13 +47,13 @@ pub struct Grading<'a> {
     pub starters: &'a BTreeMap<String, String>,
     /// Finished kernels by task name.
     pub finished: &'a BTreeMap<String, String>,
-    /// The list of the class; none for whoever handed in something.
+    /// People of the class; none where all who handed in something are graded.
     pub roster: Option<&'a [Person]>,
     /// Points that a person gives, by student and item.
     pub given: &'a GivenPoints,
     /// Folders of earlier submissions, to compare with.
     pub against: &'a [PathBuf],
-    /// Whether to write the sources as MOSS takes them.
+    /// True where the sources are to be written as MOSS takes them.
     pub moss: bool,
 }
 
@@ -178,8 +179,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
     }
     let submissions = match grading.roster {
         Some(people) => {
-            let files: Vec<String> = grading.rubric.tasks.iter().map(|graded| graded.task.file()).collect();
-            let found = roster::match_submissions(people, submissions, &files);
+            let found = roster::match_submissions(people, submissions, &grading.rubric.files());
             if !found.iter().any(|submission| submission.person.is_some() && submission.path.exists()) {
                 return Err(GradingError::NoMatch(grading.submissions.to_owned()));
             }
@@ -409,7 +409,8 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             notes,
         });
     }
-    if let Some(unknown) = grading.given.keys().find(|name| !students.iter().any(|student| student.name == **name)) {
+    let names: BTreeSet<&String> = students.iter().map(|student| &student.name).collect();
+    if let Some(unknown) = grading.given.keys().find(|name| !names.contains(name)) {
         return Err(GradingError::UnknownStudent(crate::plain(unknown)));
     }
     let (same, similar) = compare(grading, found)?;
@@ -419,8 +420,8 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
 /// Returns the share of the points that a submission keeps for its time, and notes what it lost.
 fn share_in_time(rubric: &Rubric, submission: &Submission, notes: &mut Vec<String>) -> f64 {
     const DAY: u64 = 24 * 60 * 60;
-    let files: Vec<String> = rubric.tasks.iter().map(|graded| graded.task.file()).collect();
-    let Some((due, time)) = rubric.due.and_then(|due| Some((due, submission.time(&files)?))) else { return 1.0 };
+    let time = |due| Some((due, submission.time(&rubric.files())?));
+    let Some((due, time)) = rubric.due.and_then(time) else { return 1.0 };
     let extension = submission.person.as_ref().and_then(|person| person.extension).unwrap_or(0);
     let late = time.saturating_sub(due + u64::from(extension) * DAY).div_ceil(DAY);
     let share = rubric.late.share(u32::try_from(late).unwrap_or(u32::MAX));
@@ -452,19 +453,21 @@ fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let name = graded.task.name.to_string();
         let file = graded.task.file();
         let starter = grading.starters.get(&name).map_or("", String::as_str);
-        let text = |handed: &SubmittedFile| match handed {
-            SubmittedFile::Text(text) => Some(text.clone()),
-            _ => None,
-        };
         // What a team handed in is compared once.
         let mut seen = BTreeSet::new();
         let handed = found.iter().filter(|(by, _)| seen.insert(&by.path));
-        let handed = handed.filter_map(|(by, entries)| Some((by.student.as_str(), text(&entries.get(at)?.handed)?)));
-        let mut all: Vec<(&str, String)> = handed.collect();
+        let handed = handed.filter_map(|(by, entries)| match &entries.get(at)?.handed {
+            SubmittedFile::Text(text) => Some((by.student.as_str(), Cow::from(text))),
+            _ => None,
+        });
+        let mut all: Vec<(&str, Cow<'_, str>)> = handed.collect();
         let n_handed = all.len();
         let is_only = tasks.len() == 1;
-        let earlier = earlier.iter().filter_map(|by| Some((by.student.as_str(), text(&by.source(&file, is_only).0)?)));
-        let book = grading.finished.get(&name).map(|text| ("the book", text.clone()));
+        let earlier = earlier.iter().filter_map(|by| match by.source(&file, is_only).0 {
+            SubmittedFile::Text(text) => Some((by.student.as_str(), Cow::from(text))),
+            _ => None,
+        });
+        let book = grading.finished.get(&name).map(|text| ("the book", Cow::from(text)));
         all.extend(earlier.chain(book));
         let sources = all.iter().enumerate();
         let sources = sources.map(|(at, (name, text))| Source { name, text, is_submission: at < n_handed });

@@ -13,6 +13,7 @@
 #[cfg(test)]
 mod tests;
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use crate::person::{Person, key};
@@ -46,13 +47,15 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Person>, RosterError> {
         people.map_err(table)?.into_iter().filter(|person| *person != Person::default()).collect();
     let mut seen = BTreeSet::new();
     for person in &people {
-        let why = match seen.insert(key(&person.id)) {
-            false if !key(&person.id).is_empty() => "it is listed twice, apart from case and signs",
-            _ if key(&person.id).is_empty() => "the id has neither letters nor digits",
-            _ if !person.submitted.is_empty() && person.submitted().is_none() => {
-                "`submitted` must be a time in UTC, such as 2026-12-01T17:20:00Z"
-            }
-            _ => continue,
+        let id = key(&person.id);
+        let why = if id.is_empty() {
+            "the id has neither letters nor digits"
+        } else if !seen.insert(id) {
+            "it is listed twice, apart from case and signs"
+        } else if !person.submitted.is_empty() && person.submitted().is_none() {
+            "`submitted` must be a time in UTC, such as 2026-12-01T17:20:00Z"
+        } else {
+            continue;
         };
         return Err(RosterError::Person { file: file.to_owned(), id: crate::plain(&person.id), why });
     }
@@ -87,16 +90,19 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
         }
     }
     // What one of a team hands in is the team's; of several, the last.
-    let of_team = |at: usize| {
-        let team = key(&people[at].team);
-        let members = (0..people.len()).filter(move |other| !team.is_empty() && key(&people[*other].team) == team);
-        let mut all: Vec<&Submission> = members.chain([at]).flat_map(|at| found[at].iter().copied()).collect();
-        all.sort_by(|a, b| (b.time(files), &a.student).cmp(&(a.time(files), &b.student)));
-        all.dedup_by_key(|submission| &submission.path);
-        all
+    let mut teams: HashMap<String, Vec<&Submission>> = HashMap::new();
+    for (person, own) in people.iter().zip(&found).filter(|(person, _)| !person.team.is_empty()) {
+        teams.entry(key(&person.team)).or_default().extend(own);
+    }
+    let last_first = |all: &mut Vec<&Submission>| {
+        if all.len() > 1 {
+            all.sort_by_cached_key(|submission| (Reverse(submission.time(files)), &submission.student));
+            all.dedup_by_key(|submission| &submission.path);
+        }
     };
-    let of_person = |(at, person): (usize, &Person)| {
-        let all = of_team(at);
+    found.iter_mut().chain(teams.values_mut()).for_each(last_first);
+    let of_person = |(person, own): (&Person, &Vec<&Submission>)| {
+        let all = teams.get(&key(&person.team)).unwrap_or(own);
         let mut submission = all.first().map_or_else(Submission::absent, |first| (*first).clone());
         if let [first, more @ ..] = &all[..] {
             submission.notes.extend((first.student != person.id).then(|| format!("handed in as {}", first.student)));
@@ -106,7 +112,7 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
         }
         Submission { student: person.id.clone(), person: Some(person.clone()), ..submission }
     };
-    people.iter().enumerate().map(of_person).chain(others).collect()
+    people.iter().zip(&found).map(of_person).chain(others).collect()
 }
 
 /// Returns what the name of a submission may say: all of it, and what stands before a number of Canvas or Moodle.

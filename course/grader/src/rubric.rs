@@ -63,7 +63,7 @@ struct File {
     manual: Vec<Manual>,
 }
 
-/// What a day costs.
+/// Points that late days cost.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Late {
@@ -274,6 +274,11 @@ impl Rubric {
             }
         }
         if rubric.max() > 0.0 { Ok(rubric) } else { Err(RubricError::NoPoints(here())) }
+    }
+
+    /// Returns the names of the files that are handed in for the tasks.
+    pub fn files(&self) -> Vec<String> {
+        self.tasks.iter().map(|graded| graded.task.file()).collect()
     }
 
     /// Points that can be reached in all.

@@ -34,7 +34,7 @@ pub struct Submission {
     /// Name of the folder or file, without control characters.
     pub student: String,
     pub(crate) path: PathBuf,
-    /// How it came to its owner.
+    /// Remarks on how it came to its owner.
     pub notes: Vec<String>,
     /// The owner, from the list of the class.
     pub person: Option<Person>,
@@ -117,16 +117,19 @@ impl Submission {
             let written = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.modified().ok()?;
             Some(written.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs())
         };
-        let names = files.iter().map(String::as_str).chain(ANSWERS).chain(PROGRESS);
-        let of_name = |name: &str| {
-            let here = [self.path.join("my").join(name), self.path.join(name)];
-            let is_here = here.iter().any(|path| path.exists());
-            if is_here { here.to_vec() } else { self.misplaced(name).0 }
+        if self.path.as_os_str().is_empty() {
+            return None;
+        }
+        let last = || {
+            let names = files.iter().map(String::as_str).chain([ANSWERS[1], PROGRESS[1]]);
+            let here = |name: &&str| ["my", ""].map(|folder| self.path.join(folder).join(name));
+            let (there, missing): (Vec<&str>, Vec<&str>) =
+                names.partition(|name| here(name).iter().any(|path| path.exists()));
+            let misplaced = if missing.is_empty() { Vec::new() } else { self.misplaced(&missing).0 };
+            let all = there.iter().flat_map(here).chain(misplaced).chain([self.path.clone()]);
+            all.filter_map(written).max()
         };
-        let all = names.flat_map(of_name).chain([self.path.clone()]);
-        let is_there = !self.path.as_os_str().is_empty();
-        let submitted = self.person.as_ref().and_then(Person::submitted);
-        submitted.or_else(|| all.filter_map(written).max()).filter(|_| is_there)
+        self.person.as_ref().and_then(Person::submitted).or_else(last)
     }
 
     /// Returns the file of a task by name, and notes on where it was found and how it was read; `is_only` when the
@@ -220,7 +223,7 @@ impl Submission {
             }
         }
         let name = names.last().copied().unwrap_or_default();
-        let (similar, zip) = self.misplaced(name);
+        let (similar, zip) = self.misplaced(&[name]);
         let shown = |path: &PathBuf| crate::plain(&path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy());
         match (&similar[..], zip) {
             ([], None) => SubmittedFile::Missing,
@@ -239,9 +242,9 @@ impl Submission {
         }
     }
 
-    /// Returns the files below the folder whose names may have been made of `name` on their way, those of the first
+    /// Returns the files below the folder whose names may have been made of some names on their way, those of the first
     /// folders first, and a zip file.
-    fn misplaced(&self, name: &str) -> (Vec<PathBuf>, Option<PathBuf>) {
+    fn misplaced(&self, names: &[&str]) -> (Vec<PathBuf>, Option<PathBuf>) {
         let (mut found, mut zip, mut left) = (Vec::new(), None, MAX_ENTRIES);
         let mut folders = vec![self.path.clone()];
         for _ in 0..=MAX_DEPTH {
@@ -255,7 +258,9 @@ impl Submission {
                     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
                     match kind {
                         Ok(kind) if kind.is_dir() && !file_name.starts_with('.') => deeper.push(path),
-                        Ok(kind) if kind.is_file() && original_name(&file_name) == name => found.push(path),
+                        Ok(kind) if kind.is_file() && names.contains(&original_name(&file_name).as_str()) => {
+                            found.push(path);
+                        }
                         Ok(kind) if kind.is_file() && zip.is_none() && has_ending(&path, "zip") => zip = Some(path),
                         _ => {}
                     }

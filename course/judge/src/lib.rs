@@ -99,10 +99,14 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
 fn wrong_double(request: &Request<'_>, shapes: &[Shape], passed: &Verdict) -> Option<Verdict> {
     const SHAPES: usize = 2;
     let entry = request.task.entry.replacen("sgemm", "dgemm", 1);
-    let is_sgemm = request.task.work == TaskWork::Sgemm && entry != request.task.entry;
+    let has_double =
+        request.task.work == TaskWork::Sgemm && entry != request.task.entry && request.ptx.contains(&entry);
+    if !has_double {
+        return None;
+    }
     let task = Task { entry, work: TaskWork::Dgemm, does: Vec::new(), ..request.task.clone() };
     let request = Request { task: &task, ..request.clone() };
-    let module = EmulatedModule::new(&request).ok().filter(|_| is_sgemm)?;
+    let module = EmulatedModule::new(&request).ok()?;
     let mut verdict = Judgement::<f64>::new(&request, &module).run(&shapes[..shapes.len().min(SHAPES)]);
     for part in verdict.parts.iter_mut().filter(|part| part.status == Status::Failed) {
         part.why = part.why.take().map(|why| format!("of double, {}: {why}", task.entry));

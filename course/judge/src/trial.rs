@@ -26,7 +26,7 @@ pub struct Trial<T: Sums> {
     pub alpha: f32,
     pub beta: f32,
     pieces: Vec<Piece<T>>,
-    /// Whether the kernel was right on small integers.
+    /// The kernel was right on small integers.
     pub right_on_integers: bool,
     threads: usize,
 }

@@ -242,6 +242,12 @@ impl<'a> LaunchContext<'a> {
         self.sources.get(&file)
     }
 
+    /// Returns the text of an instruction's line without comments, when it is known.
+    pub(crate) fn clean_line(&self, instr: u32) -> Option<&str> {
+        let loc = self.loc(instr)?;
+        self.text_of(loc.file)?.clean_line(loc.line)
+    }
+
     /// Returns the name of a parameter, and its type when the source has it.
     pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
         let given = &self.inputs.config.options.names.params;

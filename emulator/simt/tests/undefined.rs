@@ -48,7 +48,7 @@ fn found(body: &str) -> (Vec<String>, Vec<Use>) {
     all.remove(0)
 }
 
-/// What the words in capitals of `undefined.txt` stand for; some have others in them.
+/// Texts of the words in capitals of `undefined.txt`; some have others in them.
 const SHORT: [(&str, &str); 9] = [
     ("COPY_RAW", "TILE cvt.u32.u64 %r7, %rd6; cp.async.ca.shared.global [%r7], [%rd2], 4; COPIED"),
     ("COPY_DATA", "TILE cvt.u32.u64 %r7, %rd6; cp.async.ca.shared.global [%r7], [%rd3], 4; COPIED"),

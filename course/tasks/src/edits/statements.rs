@@ -172,7 +172,7 @@ impl Search<'_> {
         let mut added: Vec<Changes> = Vec::new();
         for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "if") {
             let Some(close) = code.partner(at + 1).filter(|close| code.at(close - 2) == "<") else { continue };
-            let cast = (close..close + 6).find(|at| code.at(*at) == "reinterpret_cast").unwrap_or(usize::MAX - 5);
+            let Some(cast) = (close..close + 6).find(|at| code.at(*at) == "reinterpret_cast") else { continue };
             let is_vector = |at: usize| code.at(at).strip_prefix("double").or(code.at(at).strip_prefix("float"));
             if let Some(wide) = (cast..cast + 5).find_map(is_vector) {
                 let end = code.bytes(close..close).start;

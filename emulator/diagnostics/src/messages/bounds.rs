@@ -254,8 +254,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
 
 /// Returns advice where the line counts from another place, or in other elements, than the array it reads.
 fn through_pointer(case: &Case<'_>) -> Option<String> {
-    let loc = case.launch.loc(case.instr)?;
-    let text = case.launch.text_of(loc.file)?.clean_line(loc.line)?;
+    let text = case.launch.clean_line(case.instr)?;
     if let Some((before, after)) = text.split_once("*>(") {
         let vector = before.rsplit_once('<')?.1.trim_start_matches("const ").trim();
         let (pointer, _) = after.split_once(")[")?;

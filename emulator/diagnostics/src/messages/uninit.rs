@@ -99,8 +99,8 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
             draft.why =
                 fillers.first().map(|filler| filler_reason(launch, here, case.who.block, filler, &element.name));
             let condition = fillers.first().and_then(|filler| filler.condition(launch));
-            let line = launch.loc(case.instr).and_then(|loc| launch.text_of(loc.file)?.clean_line(loc.line));
-            let zero = if line.is_some_and(|text| text.contains("+=")) { " (0 adds nothing)" } else { "" };
+            let adds = launch.clean_line(case.instr).is_some_and(|text| text.contains("+="));
+            let zero = if adds { " (0 adds nothing)" } else { "" };
             let unless = condition.map(|(_, text)| format!(", also where {} is false{zero}", code(&text)));
             let unless = unless.unwrap_or_default();
             draft.advice = Some(match (any, access.space) {

@@ -98,8 +98,7 @@ impl RaceMessage<'_> {
                 .advice(if let Some(advice) = one_round_less(launch, here) {
                     advice
                 } else if between_blocks {
-                    let line = launch.loc(second.instr).and_then(|loc| launch.text_of(loc.file)?.clean_line(loc.line));
-                    let adds = line.is_some_and(|text| text.contains("+="));
+                    let adds = launch.clean_line(second.instr).is_some_and(|text| text.contains("+="));
                     let or = if adds { ", or combine results with an atomic" } else { "" };
                     format!("give each block its own elements{or}.")
                 } else if launch.line(first.instr) == launch.line(second.instr) {
