@@ -256,11 +256,12 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
 fn through_pointer(case: &Case<'_>) -> Option<String> {
     let text = case.launch.clean_line(case.instr)?;
     if let Some((before, after)) = text.split_once("*>(") {
-        let vector = before.rsplit_once('<')?.1.trim_start_matches("const ").trim();
+        let target = before.rsplit_once('<')?.1.trim();
+        let vector = target.trim_start_matches("const ");
         let (pointer, _) = after.split_once(")[")?;
         return Some(format!(
             "`[…]` after the cast counts in {vector}: divide the index, or take the address first: \
-             `reinterpret_cast<{vector}*>(&{pointer}[…])`."
+             `*reinterpret_cast<{target}*>(&{pointer}[…])`."
         ));
     }
     // `sum += *a * *b`.
