@@ -1,25 +1,40 @@
 //! Limits that a process sets for itself before it becomes the untrusted program.
 //!
 //! The limits are those of `setrlimit`, so they hold for that program and for all that it starts. Open files that the
-//! process inherited, apart from its three streams, are closed.
+//! process inherited, apart from its three streams, are closed. Where nothing else isolates it, [`restrict`] does.
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub mod restrict;
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::sandbox::RlimitValues;
 
-/// Becomes the program; returns only on failure.
-pub fn become_program(limits: &RlimitValues, program: &[OsString]) -> io::Error {
+/// Becomes the program; returns only on failure. With `reads`, it can reach nothing but these files and folders.
+pub fn become_program(limits: &RlimitValues, reads: &[PathBuf], program: &[OsString]) -> io::Error {
     let Some((name, arguments)) = program.split_first() else {
         return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
     };
-    if let Err(error) = set(limits) {
+    close_inherited();
+    let confined = set(limits).and_then(|()| if reads.is_empty() { Ok(()) } else { restrict(reads) });
+    if let Err(error) = confined {
         return error;
     }
-    close_inherited();
     Command::new(name).args(arguments).exec()
+}
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn restrict(reads: &[PathBuf]) -> io::Result<()> {
+    restrict::restrict(reads).map_err(io::Error::other)
+}
+
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn restrict(_: &[PathBuf]) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "Landlock is a part of Linux, here for x86-64 and arm64"))
 }
 
 /// Returns whether the children of this process have used all the processor time that one of them may.

@@ -3,6 +3,10 @@
 //! The sandbox contains the program, the libraries that it loads, the folder of the job (read-only), and nothing else:
 //! no other file, no device, no `/proc`, no network, no other process, no environment, no capability, nothing writable.
 //! Both the compiler and the kernel run so, each in a sandbox of its own.
+//!
+//! Where users may not make namespaces, as in most containers, Landlock and a seccomp filter restrict the program to
+//! the same files and to itself. It then sees the names of processes and users as they are, and can learn of a path
+//! whether it exists; and it has a single process.
 
 #[cfg(test)]
 mod tests;
@@ -68,6 +72,8 @@ impl RlimitValues {
 #[derive(Debug, Clone)]
 pub enum Sandbox {
     Bubblewrap(Bubblewrap),
+    /// Restrictions that the started program sets for itself: [`crate::confine::restrict`].
+    Landlock,
     /// Limits of time and memory only.
     None,
 }
@@ -108,7 +114,7 @@ pub enum SandboxError {
 
 impl Sandbox {
     /// Finds bubblewrap. On systems where users may not make a sandbox, only running one fails.
-    pub fn find() -> Result<Self, SandboxError> {
+    pub fn bubblewrap() -> Result<Self, SandboxError> {
         let program = catalog::programs::on_path("bwrap").ok_or(SandboxError::NotFound)?;
         let version = Command::new(&program).arg("--version").output().map_err(FileError::at(&program))?;
         Ok(Self::Bubblewrap(Bubblewrap {
@@ -119,7 +125,7 @@ impl Sandbox {
 
     /// Returns whether a program can reach nothing outside.
     pub fn is_tight(&self) -> bool {
-        matches!(self, Self::Bubblewrap(_))
+        !matches!(self, Self::None)
     }
 
     /// Returns the command that runs the program. `launcher` is a program that calls [`crate::confine`] with the words
@@ -127,11 +133,17 @@ impl Sandbox {
     pub fn command(&self, launcher: &Launcher, confined: &Confined<'_>) -> Command {
         match self {
             Self::Bubblewrap(wrap) => wrap.command(launcher, confined),
-            Self::None => {
+            Self::Landlock | Self::None => {
                 let mut command = Command::new(&launcher.program);
                 command.env_clear().current_dir(confined.job);
-                command.args(launcher.arguments(confined.limits, NO_LIMIT)).arg(confined.program);
-                command.args(confined.arguments);
+                command.args(launcher.arguments(confined.limits, NO_LIMIT));
+                if matches!(self, Self::Landlock) {
+                    let own = [confined.program, confined.job].map(Path::to_owned);
+                    for path in launcher.libraries.iter().chain(confined.reads).chain(&own) {
+                        command.arg("--reads").arg(path);
+                    }
+                }
+                command.arg("--").arg(confined.program).args(confined.arguments);
                 command
             }
         }
@@ -163,7 +175,6 @@ impl Launcher {
         let values = RlimitValues { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
         let mut words = vec![self.word.clone()];
         words.extend(values.arguments());
-        words.push("--".into());
         words
     }
 }
@@ -190,7 +201,7 @@ impl Bubblewrap {
         }
         command.arg("--ro-bind").arg(confined.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);
         command.arg(inside(&launcher.program));
-        command.args(launcher.arguments(confined.limits, PROCESSES)).arg(inside(confined.program));
+        command.args(launcher.arguments(confined.limits, PROCESSES)).arg("--").arg(inside(confined.program));
         command.args(confined.arguments);
         command
     }

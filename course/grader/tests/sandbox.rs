@@ -1,7 +1,7 @@
 //! A program in the sandbox reaches nothing outside. It stands for a compiler that a source has taken over.
 //!
-//! This program plays all parts: it makes the canaries, starts itself in the sandbox, sets the limits there, and looks
-//! around. Without bubblewrap it is skipped with a message.
+//! This program plays all parts: it makes the canaries, starts itself in each sandbox, sets the limits there, and looks
+//! around. A sandbox that the system does not have is left out with a message.
 
 #![expect(clippy::print_stdout, reason = "its output is its answer")]
 
@@ -24,7 +24,7 @@ fn main() {
         #[cfg(target_os = "linux")]
         _ => linux::tests(),
         #[cfg(not(target_os = "linux"))]
-        _ => println!("not run: bubblewrap is for Linux"),
+        _ => println!("not run: the sandboxes are for Linux"),
     }
 }
 
@@ -34,7 +34,7 @@ fn look(arguments: &[OsString]) {
     let mut note = |what: String, how: String| {
         reached.insert(what, how);
     };
-    let [folder, port] = arguments else { return };
+    let [folder, port, tester] = arguments else { return };
     let folder = Path::new(folder);
     let files = [
         folder.join("canary"),
@@ -82,6 +82,10 @@ fn look(arguments: &[OsString]) {
             note(format!("open file {number}"), text);
         }
     }
+    #[cfg(target_os = "linux")]
+    for done in linux::changes(tester.to_string_lossy().parse().unwrap_or(0)) {
+        note(done.into(), String::new());
+    }
     let mut memory: Vec<u8> = Vec::new();
     if memory.try_reserve_exact(2 << 30).is_ok() {
         note("2 GiB of memory".into(), String::new());
@@ -111,6 +115,7 @@ mod linux {
     use grader::confine;
     use grader::sandbox::{self, Confined, JobLimits, Launcher, RlimitValues, Sandbox};
     use std::os::fd::AsRawFd as _;
+    use std::os::unix::process::ExitStatusExt as _;
 
     pub(super) fn confined(arguments: &[OsString]) {
         let word = |at: usize| -> u64 {
@@ -118,7 +123,10 @@ mod linux {
             text.and_then(|text| text.parse().ok()).expect("a number")
         };
         let values = RlimitValues::from_words([0, 1, 2, 3].map(word));
-        let error = confine::become_program(&values, &arguments[5..]);
+        let (options, program) =
+            arguments[4..].split_at(arguments[4..].iter().position(|word| word == "--").expect("--"));
+        let reads: Vec<PathBuf> = options.iter().skip(1).step_by(2).map(PathBuf::from).collect();
+        let error = confine::become_program(&values, &reads, &program[1..]);
         panic!("{error}");
     }
 
@@ -129,6 +137,21 @@ mod linux {
         let n = unsafe { libc::pread(number, bytes.as_mut_ptr().cast(), bytes.len(), 0) };
         let n = usize::try_from(n).ok()?;
         Some(String::from_utf8_lossy(&bytes[..n]).into_owned())
+    }
+
+    /// Tries calls that no library makes for a harmless program, and returns those that succeeded.
+    pub(super) fn changes(tester: i32) -> Vec<&'static str> {
+        // SAFETY: the strings end in a zero.
+        let results = unsafe {
+            [
+                ("signal", libc::kill(tester, 0) == 0),
+                ("truncate", libc::truncate(c"kept".as_ptr(), 0) == 0),
+                ("open to truncate", libc::open(c"kept".as_ptr(), libc::O_RDONLY | libc::O_TRUNC) >= 0),
+                ("chmod", libc::chmod(c"kept".as_ptr(), 0o777) == 0),
+                ("trace", libc::ptrace(libc::PTRACE_SEIZE, tester, 0, 0) == 0),
+            ]
+        };
+        results.into_iter().filter_map(|(name, succeeded)| succeeded.then_some(name)).collect()
     }
 
     struct Place {
@@ -152,15 +175,12 @@ mod linux {
     }
 
     pub(super) fn tests() {
-        let sandbox = match Sandbox::find() {
-            Ok(sandbox) => sandbox,
-            Err(why) => return println!("not run: {why}"),
-        };
         let me = std::env::current_exe().expect("this program");
         let folder = std::env::temp_dir().join(format!("grader-sandbox-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::create_dir_all(folder.join("job")).expect("a folder");
         std::fs::write(folder.join("canary"), "canary").expect("a file");
+        std::fs::write(folder.join("job/kept"), "kept").expect("a file");
         let place = Place {
             launcher: Launcher {
                 program: me.clone(),
@@ -172,44 +192,54 @@ mod linux {
             me,
         };
         let limits = JobLimits { seconds: 1, memory: 1 << 30, output: 1 << 20 };
-        let probe = place.run(&sandbox, limits, &["--list"]);
-        if !probe.status.success() {
-            return println!("not run: bubblewrap does not work here: {}", probe.errors);
+        let bubblewrap = Sandbox::bubblewrap().map_err(|why| println!("not run: {why}")).ok();
+        for sandbox in bubblewrap.into_iter().chain([Sandbox::Landlock]) {
+            let probe = place.run(&sandbox, limits, &["--list"]);
+            if !probe.status.success() {
+                println!("not run: {sandbox:?} does not work here: {}", probe.errors);
+                continue;
+            }
+            nothing_is_reached(&place, &sandbox, limits);
+            endless_programs_end(&place, &sandbox, limits);
+            println!("{sandbox:?} holds");
         }
-        nothing_is_reached(&place, &sandbox, limits);
-        endless_programs_end(&place, &sandbox, limits);
         std::fs::remove_dir_all(&place.folder).expect("it was made");
-        println!("the sandbox holds");
     }
 
     fn nothing_is_reached(place: &Place, sandbox: &Sandbox, limits: JobLimits) {
         let folder = place.folder.display().to_string();
+        let _ = std::fs::remove_file(place.folder.join("socket"));
         let socket = std::os::unix::net::UnixListener::bind(place.folder.join("socket")).expect("a socket");
         let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a socket");
         let port = tcp.local_addr().expect("bound").port().to_string();
         let open = std::fs::File::open(place.folder.join("canary")).expect("the canary");
         // SAFETY: a flag of an open file.
         unsafe { libc::fcntl(open.as_raw_fd(), libc::F_SETFD, 0) };
-        let ended = place.run(sandbox, limits, &["look", &folder, &port]);
+        let tester = std::process::id().to_string();
+        let ended = place.run(sandbox, limits, &["look", &folder, &port, &tester]);
         let out = String::from_utf8_lossy(&ended.output);
         assert!(ended.status.success(), "{}{}", ended.status, ended.errors);
         assert_eq!(out.trim(), "{}", "something is reached");
+        assert_eq!(std::fs::read(place.folder.join("job/kept")).expect("a file"), b"kept");
         // Control: without a sandbox the program reaches most of it.
-        let bare = place.run(&Sandbox::None, limits, &["look", &folder, &port]);
+        let bare = place.run(&Sandbox::None, limits, &["look", &folder, &port, &tester]);
         let out = String::from_utf8_lossy(&bare.output);
-        for what in ["/canary", "/etc/passwd", "unix socket", "tcp socket", "write ."] {
+        for what in ["/canary", "/etc/passwd", "unix socket", "tcp socket", "write .", "signal", "truncate", "chmod"] {
             assert!(out.contains(what), "{what} is not reached without a sandbox: {out}");
         }
         for what in ["2 GiB", "open file", "variable HOME"] {
             assert!(!out.contains(what), "{what} is reached in spite of the limits: {out}");
         }
+        std::fs::remove_file(place.folder.join("job/written")).expect("the bare program wrote it");
+        std::fs::write(place.folder.join("job/kept"), "kept").expect("a file");
         drop((socket, tcp));
     }
 
     fn endless_programs_end(place: &Place, sandbox: &Sandbox, limits: JobLimits) {
         let spin = place.run(sandbox, limits, &["spin"]);
-        let signal = spin.status.code();
-        assert_eq!(signal, Some(128 + libc::SIGXCPU), "{:?} {}", spin.status, spin.errors);
+        // Bubblewrap passes the signal on as an exit code.
+        let signal = spin.status.signal().or(spin.status.code().map(|code| code - 128));
+        assert_eq!(signal, Some(libc::SIGXCPU), "{:?} {}", spin.status, spin.errors);
         let soon = JobLimits { seconds: 0, ..limits };
         let sleep = place.run(sandbox, soon, &["sleep"]);
         assert_eq!(sleep.stopped, Some(Stopped::Time));

@@ -32,15 +32,6 @@ const JUDGE: &str = "TILE_JUDGE";
 /// Grades, and shows the class.
 pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     let root = learner::root()?;
-    let sandbox = if args.no_sandbox {
-        output::note(
-            "without a sandbox: compiling a source can read any file that you can read, and what it prints of it is \
-                 in the results; time and memory are limited all the same",
-        );
-        Sandbox::None
-    } else {
-        Sandbox::find().map_err(|why| anyhow!(refusal(&why.to_string())))?
-    };
     let named = |path: &PathBuf| -> Result<(String, String)> {
         let name = path.display().to_string();
         Ok((read_text(path).with_context(|| name.clone())?, name))
@@ -64,7 +55,7 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     }
     interrupt::watch();
     let tools = tools(&root)?;
-    probe(&sandbox, &tools)?;
+    let sandbox = if args.no_sandbox { without_sandbox(&tools)? } else { sandbox(&tools)? };
     std::fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
     if let Some(parts) = args.slurm {
         return slurm(args, &root, &tools, parts);
@@ -188,13 +179,6 @@ fn limits(limit: Option<u64>) -> TaskLimits {
     limits
 }
 
-fn refusal(why: &str) -> String {
-    format!(
-        "{why}\nNothing is graded without a sandbox: a source that is compiled can read your files. To take that risk, \
-         as in a container that holds nothing else: --no-sandbox"
-    )
-}
-
 fn stopped(error: GradingError) -> anyhow::Error {
     match error {
         GradingError::Interrupted { done, of } => {
@@ -204,8 +188,46 @@ fn stopped(error: GradingError) -> anyhow::Error {
     }
 }
 
-/// Fails unless programs start in the sandbox: some systems do not let users make one.
-fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
+/// Returns the first sandbox in which programs start: some systems do not let users make one.
+fn sandbox(tools: &Tools) -> Result<Sandbox> {
+    let mut refusals = Vec::new();
+    match Sandbox::bubblewrap() {
+        Ok(sandbox) => match probe(&sandbox, tools)? {
+            Ok(()) => return Ok(sandbox),
+            Err(words) => refusals.push(format!("bubblewrap does not work here: {words}")),
+        },
+        Err(why) => refusals.push(why.to_string()),
+    }
+    match probe(&Sandbox::Landlock, tools)? {
+        Ok(()) if tools.compiler_arguments.iter().any(|word| word == CLANG) => {
+            refusals.push("clang starts other programs, which Landlock's sandbox does not let it".into());
+        }
+        Ok(()) => {
+            output::note(&format!("{}; the sandbox is Landlock and seccomp", refusals.join("; ")));
+            return Ok(Sandbox::Landlock);
+        }
+        Err(words) => refusals.push(format!("Landlock and seccomp do not work here: {words}")),
+    }
+    bail!(
+        "{}\nNothing is graded without a sandbox: a source that is compiled can read your files. To take that risk, as \
+         in a container that holds nothing else: --no-sandbox",
+        refusals.join("\n")
+    )
+}
+
+fn without_sandbox(tools: &Tools) -> Result<Sandbox> {
+    output::note(
+        "without a sandbox: compiling a source can read any file that you can read, and what it prints of it is in the \
+         results; time and memory are limited all the same",
+    );
+    match probe(&Sandbox::None, tools)? {
+        Ok(()) => Ok(Sandbox::None),
+        Err(words) => bail!("judge does not start: {words}"),
+    }
+}
+
+/// Starts a program in the sandbox, and returns its last words if it fails.
+fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<Result<(), String>> {
     let ended = sandbox.run(
         &tools.launcher,
         &sandbox::Confined {
@@ -216,18 +238,11 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<()> {
             limits: TaskLimits::default().compile,
         },
     )?;
-    let words = grader::plain(ended.errors.trim());
-    if ended.status.success() {
-        return Ok(());
-    }
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was graded".into()))
     }
-    if !sandbox.is_tight() {
-        let why = format!("judge does not start ({}): {words}", ended.status);
-        bail!("{}", why.trim_end_matches([':', ' ']))
-    }
-    bail!(refusal(&format!("the sandbox does not work here: {words}")))
+    let words = grader::plain(ended.errors.trim());
+    Ok(if ended.status.success() { Ok(()) } else { Err(format!("{words} ({})", ended.status).trim().to_owned()) })
 }
 
 /// Returns the programs that grading starts.
@@ -275,6 +290,8 @@ enum CompiledBy {
     Clang(Clang),
 }
 
+/// Option of `compile-one` with the path of clang.
+const CLANG: &str = "--clang";
 /// As the sandbox has it, among the headers.
 const PRELUDE: &str = "prelude.cuh";
 
@@ -314,7 +331,7 @@ impl CompiledBy {
     fn arguments(&self) -> Vec<OsString> {
         let (option, path) = match self {
             Self::Nvrtc(nvrtc) => ("--nvrtc", &nvrtc.directory),
-            Self::Clang(Clang(path)) => ("--clang", path),
+            Self::Clang(Clang(path)) => (CLANG, path),
         };
         vec!["compile-one".into(), option.into(), path.into()]
     }
@@ -508,6 +525,9 @@ pub(crate) struct ConfinedArgs {
     /// Seconds of processor time, bytes of address space, bytes of a file, processes
     #[arg(num_args = 4, value_names = ["SECONDS", "MEMORY", "FILE", "PROCESSES"], required = true)]
     ceilings: Vec<u64>,
+    /// Files and folders that the program may read, and no others
+    #[arg(long)]
+    reads: Vec<PathBuf>,
     /// The program and its arguments
     #[arg(last = true)]
     program: Vec<OsString>,
@@ -519,7 +539,8 @@ pub(crate) fn confined(args: &ConfinedArgs) -> Result<CommandOutcome> {
     let words = args.ceilings.as_slice().try_into()?;
     let limits = grader::sandbox::RlimitValues::from_words(words);
     let program = args.program.first().cloned().unwrap_or_default();
-    Err(grader::confine::become_program(&limits, &args.program)).with_context(|| program.to_string_lossy().into_owned())
+    Err(grader::confine::become_program(&limits, &args.reads, &args.program))
+        .with_context(|| program.to_string_lossy().into_owned())
 }
 
 /// Sets limits and becomes the program.

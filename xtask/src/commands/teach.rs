@@ -102,7 +102,7 @@ pub struct Grade {
     /// Limit of processor time for compiling, and for judging; 20 s and 60 s when left out
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub limit: Option<u64>,
-    /// Grade without bubblewrap: submissions can then read your files
+    /// Grade without a sandbox: submissions can then read your files
     #[arg(long)]
     pub no_sandbox: bool,
     /// The list of the class, as CSV: id, and where there are, name, team, section, extension, submitted, aliases

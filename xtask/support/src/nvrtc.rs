@@ -96,10 +96,9 @@ impl LoadedNvrtc {
     pub fn load(directory: &Path) -> anyhow::Result<Self> {
         let mut libraries = Vec::new();
         // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
-        let builtins = std::fs::read_dir(directory)?
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .filter(|path| path.to_string_lossy().contains("libnvrtc-builtins.so.12"));
-        for path in builtins.chain([directory.join("libnvrtc.so.12")]) {
+        // A sandbox need not let this process list the folder.
+        let builtins = (0..=9).map(|minor| directory.join(format!("libnvrtc-builtins.so.12.{minor}")));
+        for path in builtins.filter(|path| path.is_file()).chain([directory.join("libnvrtc.so.12")]) {
             // SAFETY: the initialisers of NVIDIA's own libraries; the user chose the folder.
             libraries.push(unsafe { open(&path) }?);
         }

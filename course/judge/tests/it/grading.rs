@@ -43,9 +43,9 @@ impl Class {
         has_run(&probe).then_some(class)
     }
 
-    fn published_none_of(&self, secrets: &[&str]) {
+    fn published_none_of(&self, out: &str, secrets: &[&str]) {
         let mut all = Vec::new();
-        files(&self.folder.join("out"), &mut all);
+        files(&self.folder.join(out), &mut all);
         for path in all {
             let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).into_owned();
             assert!(!secrets.iter().any(|secret| text.contains(secret)), "{} holds one", path.display());
@@ -76,6 +76,17 @@ impl Class {
             .args(more)
             .current_dir(root())
             .env("TILE_CANARY", CANARY);
+        command
+    }
+
+    /// Grades where the only program of the system is the one that lists libraries.
+    fn without_bubblewrap(&self, out: &str, more: &[&str]) -> Command {
+        let programs = self.folder.join("programs");
+        if std::fs::create_dir(&programs).is_ok() {
+            symlink("/usr/bin/ldd", programs.join("ldd")).expect("a link");
+        }
+        let mut command = self.command(out, more);
+        command.env("PATH", programs);
         command
     }
 
@@ -255,25 +266,35 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     // After all these, one that is right.
     class.submit("zoe", &finished());
 
-    let [text, _] = ended(0, &class.grade("out", &["--limit", "2", "--jobs", "2"]));
-    assert!(!text.contains('\u{1b}'), "{text}");
-    let grades = class.grades("out");
-    let mut wrong = Vec::new();
-    for (name, code, says) in expected {
-        let student = &grades[name];
-        let verdict = &student["verdicts"][0];
-        let (got, why) = (verdict["code"].as_str().unwrap_or("none"), verdict["why"].as_str().unwrap_or(""));
-        println!("{name}: {got}: {why}");
-        let is_other = !code.is_empty() && got != code;
-        if student["points"] != 0.0 || got == "none" || is_other || why.is_empty() || !why.contains(says) {
-            wrong.push(format!("{name}: {got}: {why}; {} points", student["points"]));
+    let limits = ["--limit", "2", "--jobs", "2"];
+    let bare = class.without_bubblewrap("landlock", &limits);
+    for (out, mut grading) in [("out", class.command("out", &limits)), ("landlock", bare)] {
+        let graded = grading.output().expect("teach runs");
+        if String::from_utf8_lossy(&graded.stderr).contains("Landlock and seccomp do not work here") {
+            println!("not run: {}", String::from_utf8_lossy(&graded.stderr));
+            continue;
         }
+        let [text, errors] = ended(0, &graded);
+        assert_eq!(errors.contains("Landlock"), out == "landlock", "{errors}");
+        assert!(!text.contains('\u{1b}'), "{text}");
+        let grades = class.grades(out);
+        let mut wrong = Vec::new();
+        for (name, code, says) in &expected {
+            let student = &grades[*name];
+            let verdict = &student["verdicts"][0];
+            let (got, why) = (verdict["code"].as_str().unwrap_or("none"), verdict["why"].as_str().unwrap_or(""));
+            println!("{name}: {got}: {why}");
+            let is_other = !code.is_empty() && got != *code;
+            if student["points"] != 0.0 || got == "none" || is_other || why.is_empty() || !why.contains(says) {
+                wrong.push(format!("{name}: {got}: {why}; {} points", student["points"]));
+            }
+        }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+        assert_eq!(grades["zoe"]["points"], 10.0);
+        assert_eq!(grades.len(), std::fs::read_dir(class.folder.join("submissions")).expect("a folder").count());
+        assert!(!touched.exists(), "something of a submission was run");
+        class.published_none_of(out, &[&format!("{CANARY}:"), &format!("#error {CANARY}"), "root:x:"]);
     }
-    assert!(wrong.is_empty(), "{wrong:#?}");
-    assert_eq!(grades["zoe"]["points"], 10.0);
-    assert_eq!(grades.len(), std::fs::read_dir(class.folder.join("submissions")).expect("a folder").count());
-    assert!(!touched.exists(), "something of a submission was run");
-    class.published_none_of(&[&format!("{CANARY}:"), &format!("#error {CANARY}"), "root:x:"]);
 }
 
 #[test]
@@ -331,14 +352,16 @@ fn records_and_exit_codes_with_bubblewrap() {
         assert!(record["student"].is_object() || record["class"].is_object(), "{line}");
     }
     ended(2, &class.grade("out", &["--part", "3/3"]));
-    let output = class.command("out", &[]).env("PATH", "/nowhere").output().expect("teach runs");
-    let [_, errors] = ended(3, &output);
+    // Clang starts programs, which only bubblewrap lets it do.
+    let mut command = class.without_bubblewrap("out", &[]);
+    symlink("/bin/false", class.folder.join("programs/clang")).expect("a link");
+    let [_, errors] = ended(3, &command.env("TILE_COMPILER", "clang").output().expect("teach runs"));
     assert!(errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"), "{errors}");
     // Without `bwrap`, `--no-sandbox` must not report a broken sandbox.
     let mut command = class.command("open", &["--no-sandbox"]);
     let output = command.env("TILE_JUDGE", "/bin/false").output().expect("teach runs");
     let [_, errors] = ended(3, &output);
-    assert!(errors.ends_with("error: judge does not start (exit status: 1)\n"), "{errors}");
+    assert!(errors.ends_with("error: judge does not start: (exit status: 1)\n"), "{errors}");
     assert_eq!(class.graded("open", &["--no-sandbox"])["ada"]["points"], 10.0);
 }
 
@@ -367,7 +390,7 @@ fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
         assert_eq!(code, expected, "{name}: {:#}", grades[name]);
     }
     assert_eq!(grades["zoe"]["points"], 10.0);
-    class.published_none_of(&["root:x:"]);
+    class.published_none_of("out", &["root:x:"]);
 }
 
 const OTHERS: &str = include_str!("others_rubric.toml");
