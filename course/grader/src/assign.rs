@@ -37,7 +37,7 @@ pub struct Assignment {
     pub image: Option<String>,
 }
 
-/// Programs that the repository builds.
+/// Programs that the repository of the students builds.
 const ROOTS: [&str; 3] = ["xtask", "xtask_start", "judge"];
 /// Sections of a manifest that name what is not copied.
 const LEFT_OUT: [&str; 5] = ["dev-dependencies", "test", "bench", "example", "bin"];
@@ -171,11 +171,51 @@ fn with_variants(root: &Path) -> String {
     steps.map(|catalogue| catalogue.step.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Writes the repository into `out`; the checkout at `root` is only read.
+/// Writes the repository of the students into `out`; the checkout at `root` is only read.
 pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), AssignError> {
     let copier = Copier { root, out };
+    workspace(&copier, &ROOTS, assignment)?;
+    let steps = assignment.tasks.iter().map(|given| given.task.name.step.as_str());
+    let steps: BTreeSet<&str> = steps.collect();
+    for step in steps {
+        let file = file_of(step);
+        let table = catalogue(copier.toml(&file)?, step, assignment);
+        copier.put(&file, toml::to_string(&table)?)?;
+    }
+    for AssignedTask { task, starter, .. } in &assignment.tasks {
+        copier.put(&Path::new("my").join(task.file()), starter)?;
+    }
+    if !assignment.questions.is_empty() {
+        copier.put(Path::new("my/answers.toml"), answers(assignment))?;
+    }
+    copier.put(Path::new("README.md"), readme(assignment))?;
+    copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
+    copier.put(Path::new(".github/workflows/check.yml"), workflow(assignment))?;
+    if let Some(image) = &assignment.image {
+        let container = serde_json::json!({ "name": assignment.title, "image": image });
+        copier.put(Path::new(".devcontainer/devcontainer.json"), format!("{container:#}\n"))?;
+    }
+    Ok(())
+}
+
+/// Writes the files of an autograder for Gradescope into `out`: the workspace of the grader, the rubric, two scripts.
+pub fn write_autograder(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), AssignError> {
+    let copier = Copier { root, out };
+    let roots: Vec<&str> = ROOTS.into_iter().chain(["teach"]).collect();
+    workspace(&copier, &roots, assignment)?;
+    // The grader knows the answers, and draws the numbers of tasks again.
+    for given in &assignment.tasks {
+        copier.copy(Path::new(&file_of(&given.task.name.step)))?;
+    }
+    copier.put(Path::new("rubric.toml"), rubric(assignment))?;
+    copier.put(Path::new("setup.sh"), include_str!("assign/gradescope/setup.sh"))?;
+    Ok(copier.put(Path::new("run_autograder"), include_str!("assign/gradescope/run_autograder"))?)
+}
+
+/// Copies the crates of `roots`, and what the programs read of each task apart from its catalogue.
+fn workspace(copier: &Copier<'_>, roots: &[&str], assignment: &Assignment) -> Result<(), AssignError> {
     let workspace = copier.toml("Cargo.toml")?;
-    let members = members(&copier, &workspace)?;
+    let members = members(copier, &workspace, roots)?;
     for folder in members.values() {
         copier.folder(&folder.join("src"))?;
         // Files that the sources include.
@@ -201,10 +241,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
         }
         copier.put(&manifest, toml::to_string(&table)?)?;
     }
-    let own = workspace_crates(&copier)?;
+    let own = workspace_crates(copier)?;
     copier.put(Path::new("Cargo.toml"), toml::to_string(&trimmed(workspace, &members, &own))?)?;
     for name in UNCHANGED {
-        if root.join(name).is_file() {
+        if copier.root.join(name).is_file() {
             copier.copy(Path::new(name))?;
         }
     }
@@ -214,36 +254,18 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
     // Other headers hold parts of finished kernels.
     let mut headers = BTreeSet::new();
     for AssignedTask { starter, .. } in &assignment.tasks {
-        headers.extend(solutions::headers(root, starter)?);
+        headers.extend(solutions::headers(copier.root, starter)?);
     }
     for header in &headers {
         copier.copy(header)?;
-    }
-    let steps = assignment.tasks.iter().map(|given| given.task.name.step.as_str());
-    let steps: BTreeSet<&str> = steps.collect();
-    for step in steps {
-        let file = file_of(step);
-        let table = catalogue(copier.toml(&file)?, step, assignment);
-        copier.put(&file, toml::to_string(&table)?)?;
     }
     for AssignedTask { task, starter, .. } in &assignment.tasks {
         if task.has_starter {
             copier.put(&task.starter_file(), starter)?;
         }
-        copier.put(&Path::new("my").join(task.file()), starter)?;
         if let Some(kernel) = task.host.as_ref().and_then(|host| host.call.kernel()) {
             copier.copy(&target_of(Path::new(""), &kernel))?;
         }
-    }
-    if !assignment.questions.is_empty() {
-        copier.put(Path::new("my/answers.toml"), answers(assignment))?;
-    }
-    copier.put(Path::new("README.md"), readme(assignment))?;
-    copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
-    copier.put(Path::new(".github/workflows/check.yml"), workflow(assignment))?;
-    if let Some(image) = &assignment.image {
-        let container = serde_json::json!({ "name": assignment.title, "image": image });
-        copier.put(Path::new(".devcontainer/devcontainer.json"), format!("{container:#}\n"))?;
     }
     Ok(())
 }
@@ -295,8 +317,8 @@ fn is_scratch(path: &Path) -> bool {
     name.starts_with('.') || name.ends_with(".tmp") || name.ends_with(".snap") || name.ends_with(".snap.new")
 }
 
-/// Crates of the workspace that [`ROOTS`] depend on: name and folder.
-fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, PathBuf>, AssignError> {
+/// Crates of the workspace that `roots` depend on: name and folder.
+fn members(copier: &Copier<'_>, workspace: &Table, roots: &[&str]) -> Result<BTreeMap<String, PathBuf>, AssignError> {
     let shared = workspace.get("workspace").and_then(|it| it.get("dependencies")).and_then(Value::as_table);
     let folder = |name: &str| -> Option<PathBuf> {
         let path = shared?.get(name)?.get("path")?.as_str()?;
@@ -304,7 +326,7 @@ fn members(copier: &Copier<'_>, workspace: &Table) -> Result<BTreeMap<String, Pa
     };
     let mut found: BTreeMap<String, PathBuf> = BTreeMap::new();
     let mut open: Vec<(String, PathBuf)> =
-        ROOTS.iter().map(|name| ((*name).to_owned(), folder(name).unwrap_or_else(|| name.into()))).collect();
+        roots.iter().map(|name| ((*name).to_owned(), folder(name).unwrap_or_else(|| name.into()))).collect();
     while let Some((name, path)) = open.pop() {
         if found.contains_key(&name) {
             continue;

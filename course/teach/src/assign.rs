@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _};
+use std::io::{Cursor, Write as _};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::files::{StagedFolder, read_text, with_suffix, write_whole};
+use catalog::files::{StagedFolder, read_text, with_suffix, write_whole, write_whole_bytes};
 use catalog::programs::on_path;
 use catalog::text::{Paint, Table};
 use grader::assign::{self, AssignedTask, Assignment};
@@ -17,6 +18,7 @@ use xtask::learner;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::{interrupt, paths};
+use zip::write::SimpleFileOptions;
 
 /// Writes the starter repository, and the rubric beside it.
 pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
@@ -89,6 +91,11 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         }
     }
     staged.finish().with_context(|| shown.clone())?;
+    if args.gradescope {
+        let path = with_suffix(out, ".gradescope.zip");
+        autograder(&root, &path, &assignment).with_context(|| path.display().to_string())?;
+        references.push_str(&format!("{}: for Gradescope's autograder; it holds the seed, too\n", path.display()));
+    }
     let me = paths::command_name();
     let shown_names: Vec<String> = names.iter().map(ToString::to_string).collect();
     let mut text = format!("{shown}: {} with no solution in it\n", task_list(&shown_names));
@@ -123,6 +130,28 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
+/// Writes the zip file that Gradescope makes the image of an autograder from.
+fn autograder(root: &Path, path: &Path, assignment: &Assignment) -> Result<()> {
+    let folder = StagedFolder::new(&path.with_extension(""))?;
+    assign::write_autograder(root, folder.path(), assignment)?;
+    tidy_lock(folder.path());
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().unix_permissions(0o755);
+    let mut folders = vec![folder.path().to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next)? {
+            let file = entry?.path();
+            if file.is_dir() {
+                folders.push(file);
+                continue;
+            }
+            zip.start_file_from_path(file.strip_prefix(folder.path())?, options)?;
+            zip.write_all(&std::fs::read(&file)?)?;
+        }
+    }
+    Ok(write_whole_bytes(path, &zip.finish()?.into_inner())?)
+}
+
 fn task_list(names: &[String]) -> String {
     match names {
         [one] => format!("task {one}"),
@@ -130,7 +159,7 @@ fn task_list(names: &[String]) -> String {
     }
 }
 
-/// Returns the standard library draws the keys of its hash tables by chance.
+/// Draws a seed, as the standard library draws the keys of its hash tables.
 fn drawn() -> u64 {
     let state = std::collections::hash_map::RandomState::new();
     state.build_hasher().finish() & LARGEST_SEED
@@ -271,4 +300,55 @@ fn table(report: &report::Report) -> String {
         out.push_str(&format!("without a progress file: {}\n", report.without.join(", ")));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use grader::rubric::Rubric;
+
+    use super::*;
+
+    #[test]
+    fn an_autograder_has_the_grader_and_a_lock_file_that_fits() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let names = ["v02", "v01.launch"].map(|name| TaskName::parse(name).expect("a name"));
+        let starter = |task: &tasks::Task| learner::starter(&root, task).map_err(Into::into);
+        let (tasks, questions) = assign::choose(&root, &names, 7, starter).expect("they go together");
+        let assignment = Assignment {
+            title: "Tiles".into(),
+            due: None,
+            seed: 7,
+            tasks,
+            questions,
+            gpu_required: false,
+            minutes: BTreeMap::new(),
+            image: None,
+        };
+        let folder = std::env::temp_dir().join(format!("teach-autograder-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let path = folder.join("tiles.gradescope.zip");
+        autograder(&root, &path, &assignment).expect("a zip file");
+        let file = std::fs::File::open(&path).expect("it was written");
+        let mut zip = zip::ZipArchive::new(file).expect("a zip file");
+        let solution = read_text(&root.join("kernels/v02_shared.cu")).expect("a kernel");
+        let own = solution.lines().find(|line| line.contains("acc +=")).expect("the idea of v02").as_bytes();
+        for at in 0..zip.len() {
+            let mut content = Vec::new();
+            let mut entry = zip.by_index(at).expect("an entry");
+            std::io::Read::read_to_end(&mut entry, &mut content).expect("its content");
+            assert!(!content.windows(own.len()).any(|part| part == own), "{} has a solution", entry.name());
+        }
+        for name in ["setup.sh", "run_autograder", "rubric.toml", "steps/v02/tasks.toml", "course/teach/src/main.rs"] {
+            let entry = zip.by_name(name).expect(name);
+            assert_eq!(entry.unix_mode().map(|mode| mode & 0o777), Some(0o755), "{name}");
+        }
+        let unpacked = folder.join("unpacked");
+        zip.extract(&unpacked).expect("it unpacks");
+        Rubric::parse(&read_text(&unpacked.join("rubric.toml")).expect("a file"), "rubric.toml", &unpacked)
+            .expect("the rubric finds its tasks");
+        let mut tree = Command::new(paths::cargo().or_else(|| on_path("cargo")).expect("Cargo runs tests"));
+        let arguments = ["tree", "--locked", "--offline", "--package", "teach"];
+        assert!(runs_in_silence(tree.args(arguments).current_dir(&unpacked)), "the lock file does not fit");
+        std::fs::remove_dir_all(&folder).expect("it was made");
+    }
 }

@@ -55,6 +55,9 @@ pub struct Assign {
     /// Let codespaces and the workflow run in this container image, made with .devcontainer/Dockerfile
     #[arg(long, value_name = "NAME", conflicts_with = "gpu_required", value_parser = image)]
     pub image: Option<String>,
+    /// Write OUT.gradescope.zip, too: an autograder for Gradescope
+    #[arg(long, conflicts_with = "gpu_required")]
+    pub gradescope: bool,
     /// Use the measured minutes of this file, from `report --minutes`, in place of the estimates
     #[arg(long, value_name = "FILE")]
     pub minutes: Option<PathBuf>,
