@@ -47,6 +47,17 @@ pub struct Step {
     pub lanes: u32,
     /// Memory of a load, a store or an atomic.
     pub access: Option<Access>,
+    /// Matrices of an `ldmatrix`, which is no other access.
+    pub matrices: Option<Matrices>,
+}
+
+/// Matrices of 8 × 8 elements of 16 bits that `ldmatrix` distributes over the lanes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Matrices {
+    /// Rows: lane `8 m + r` has the address of row `r` of matrix `m`.
+    pub rows: Access,
+    /// Whether neighbouring lanes receive neighbours of a column, not of a row.
+    pub transposed: bool,
 }
 
 /// A warp-wide access to memory.

@@ -18,6 +18,7 @@ fn followed(lines: &str) -> WarpLoads {
                 bytes: 4,
                 addresses: Addresses::default(),
             }),
+            matrices: None,
         })
         .collect();
     Program::new(&texts).follow(&steps)

@@ -2,7 +2,7 @@
 
 use crate::lane_mask::LaneMask;
 use crate::program::{Addr, MemSpace, Op, OpKind, window};
-use crate::trace::{Access, Step};
+use crate::trace::{Access, Matrices, Step};
 
 use crate::exec::{memory::access_spec, worker::Worker};
 
@@ -25,7 +25,14 @@ impl Worker<'_> {
             OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, active)),
             _ => None,
         };
-        let step = Step { instr: op.instr, first: op.first, lanes: active.bits(), access };
+        let matrices = match &op.kind {
+            OpKind::MatrixLoad(a) => {
+                let rows = self.reached(a.space, &a.addr, 16, true, active & LaneMask::from_bits(a.lanes()));
+                Some(Matrices { rows, transposed: a.transposed })
+            }
+            _ => None,
+        };
+        let step = Step { instr: op.instr, first: op.first, lanes: active.bits(), access, matrices };
         observer.step(self.block.index, self.warp.index, step);
     }
 
