@@ -8,10 +8,12 @@ const raced = (race) => {
   return [order, R.raceProduct(R.raceReplay(order))];
 };
 const stepped = (trace) => {
-  const sum = (steps) => steps.flatMap((step) => step.addresses || [])
-    .reduce((sum, address, i) => sum + (i % 32 + 1) * (address || 0) / 4, 0);
+  const sum = (steps) => steps.filter(({ addresses }) => addresses).reduce((sum, { addresses, size }) =>
+    addresses.reduce((sum, address, lane) => sum + (lane + 1) * (address || 0) / size, sum), 0);
   const warps = R.unpackSteps(trace);
-  return [warps.map((steps) => [...Object.values(R.countSteps(steps)), sum(steps)]), R.unpackOrder(trace)];
+  const { fragments } = warps[0].find(({ kind }) => kind === "mma") || { fragments: [] };
+  const held = (accesses) => Array.from({ length: R.LANES }, (_, lane) => accesses.flatMap((access) => R.held(access)[lane]));
+  return [warps.map((steps) => [...Object.values(R.countSteps(steps)), sum(steps)]), R.unpackOrder(trace), fragments.map(held)];
 };
 const parts = [];
 let verdict = "", n = 0;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use catalog::{STEPS, Shape};
+use catalog::{CatalogKernel, STEPS, Shape, Work};
 use counters::Counters;
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
@@ -101,23 +101,46 @@ impl Trace {
             .collect()
     }
 
+    /// Returns the name of a source file, by its number in the PTX.
+    pub(crate) fn file(&self, number: u32) -> Option<&str> {
+        self.loaded.files().iter().find(|(own, _)| *own == number).map(|(_, name)| name.as_str())
+    }
+
     pub(crate) fn text(&self, step: usize) -> &str {
         &self.report.instructions[self.steps[step].instr as usize].text
     }
 }
 
-/// Returns a kernel's file under `kernels`, without extension.
-pub(crate) fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
-    let mut all = STEPS.iter().flat_map(|step| step.kernels);
-    let found = all.find(|k| k.name == kernel);
-    found.and_then(|k| k.source).with_context(|| format!("the ladder has no kernel {kernel}"))
+fn kernel_of(name: &str) -> anyhow::Result<&'static CatalogKernel> {
+    STEPS.iter().find_map(|step| step.kernel(name)).with_context(|| format!("the ladder has no kernel {name}"))
 }
 
-/// Returns the value of `constexpr int NAME = 128` in a kernel's source.
+/// Returns a kernel's file under `kernels`, without extension.
+pub(crate) fn source_of(kernel: &str) -> anyhow::Result<&'static str> {
+    kernel_of(kernel)?.source.with_context(|| format!("{kernel} has no source"))
+}
+
+/// Returns the bytes of an element of A and B, and of one of C.
+pub(crate) fn element_bytes(kernel: &str) -> anyhow::Result<[u64; 2]> {
+    Ok(match kernel_of(kernel)?.work {
+        Work::Tensor { operands, result, .. } => [operands, result].map(|format| format.bytes() as u64),
+        _ => [4, 4],
+    })
+}
+
+/// Returns the value of `constexpr int NAME = 128` in a kernel's source, or in a header that it includes.
 pub(crate) fn constant(kernel: &str, name: &str) -> anyhow::Result<u32> {
     let path = format!("kernels/{}.cu", source_of(kernel)?);
-    let value = catalog::constants::constant(&read(&path)?, name);
-    value.with_context(|| format!("{path}: no constant {name}"))
+    defined(&path, name)?.with_context(|| format!("{path}: no constant {name}"))
+}
+
+fn defined(path: &str, name: &str) -> anyhow::Result<Option<u32>> {
+    let text = read(path)?;
+    if let Some(value) = catalog::constants::constant(&text, name) {
+        return Ok(Some(value));
+    }
+    let included = text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+    included.map(|header| defined(&format!("kernels/{header}"), name).transpose()).find_map(|found| found).transpose()
 }
 
 /// Returns the rows and columns of C that one block owns.
@@ -205,8 +228,10 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
 
 fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
     let [tile_m, tile_n] = tile(kernel)?;
-    let array = |rows: usize, cols: usize| Operand::Array(4 * (rows * cols) as u64);
-    let matrices = [array(shape.m, shape.k), array(shape.k, shape.n), array(shape.m, shape.n)];
+    let [factor, result] = element_bytes(kernel)?;
+    let array = |rows: usize, cols: usize, bytes: u64| Operand::Array(bytes * (rows * cols) as u64);
+    let Shape { m, n, k } = shape;
+    let matrices = [array(m, k, factor), array(k, n, factor), array(m, n, result)];
     Ok(Launch {
         kernel,
         grid: [(shape.n as u32).div_ceil(tile_n), (shape.m as u32).div_ceil(tile_m)],

@@ -61,9 +61,12 @@
 
     function eachElement(step, visit) {
         step.addresses.forEach((address, lane) => {
-            for (let i = 0; address !== null && i < step.width; i += 1) visit(address / Rules.WORD + i, lane);
+            for (let i = 0; address !== null && i < step.width; i += 1) visit(address / step.size + i, lane);
         });
     }
+
+    // The accesses whose elements a step touches: of an MMA, those that load its fragments or store its accumulators.
+    const touched = (step) => (step.kind === "access" ? [step] : step.kind === "mma" ? step.fragments.flat() : []);
 
     // The elements that steps reach, each once.
     function elements(steps) {
@@ -73,14 +76,32 @@
     }
 
     // A[0–31][4]
-    function place([name, , cols], reached) {
+    function place([name, all, cols, , buffers], reached) {
         const brief = (numbers) => {
             const words = ranges(numbers);
             return words.split(",").length <= 4 ? words : `${numbers.size} of ${Math.min(...numbers)}–${Math.max(...numbers)}`;
         };
-        const rows = new Set([...reached].map((element) => Math.floor(element / cols)));
-        const columns = new Set([...reached].map((element) => element % cols));
-        return `${name}[${brief(rows)}][${brief(columns)}]`;
+        const [each, part] = [all / buffers * cols, (f) => new Set([...reached].map(f))];
+        const buffer = buffers > 1 ? `[${brief(part((element) => Math.floor(element / each)))}]` : "";
+        const rows = part((element) => Math.floor(element % each / cols));
+        return `${name}${buffer}[${brief(rows)}][${brief(part((element) => element % cols))}]`;
+    }
+
+    // The elements of one lane in some accesses.
+    const ofLane = (accesses, lane) => new Set(accesses.flatMap((one) => Rules.held(one)[lane]));
+    const hasFragments = (step) => step.kind === "mma" || step.matrices === true;
+
+    // What one lane of a warp has of the fragments.
+    function ofFragments(trace, [warp, step], lane) {
+        const own = (accesses) => place(trace.arrays[accesses[0].array], ofLane(accesses, lane));
+        const who = `Lane ${lane} of warp ${warp}`;
+        if (step.kind === "mma") {
+            const [a, b, sums] = step.fragments.map(own);
+            return `${who} has ${a}, ${b}, and the accumulators of ${sums}.`;
+        }
+        const row = new Set();
+        eachElement(step, (element, by) => { if (by === lane) row.add(element); });
+        return `${who} gives the address of ${place(trace.arrays[step.array], row)}, and receives ${own([step])}.`;
     }
 
     // What some warps do at the same line.
@@ -92,14 +113,22 @@
             return step.fmas > 0 ? many(sum("fmas"), "multiply-add")
                 : `${many(sum("instructions"), "instruction")} for addresses and control`;
         }
+        if (step.kind === "mma") {
+            const [a, b, sums] = [0, 1, 2].map((i) => {
+                const accesses = steps.flatMap(({ fragments }) => fragments[i]);
+                return place(trace.arrays[accesses[0].array], elements(accesses));
+            });
+            const fmas = steps.reduce((n, one) => n + one.fmas, 0);
+            return `multiply ${a} by ${b} into the accumulators of ${sums}: ${many(steps.length, "MMA")}, ${many(fmas, "multiply-add")}`;
+        }
         const reached = elements(steps);
         const what = `${step.load ? "load" : "store to"} ${place(trace.arrays[step.array], reached)}`
-            + (step.width > 1 ? `, ${4 * step.width} bytes per lane` : "");
+            + (step.width > 1 ? `, ${step.size * step.width} bytes per lane` : "");
         const priced = steps.map(Rules.price);
         const requests = many(steps.length, "request");
         if (step.array < 3) {
             const n = priced.reduce((sum, { sectors }) => sum + sectors.length, 0);
-            const used = steps.reduce((sum, one) => sum + 4 * elements([one]).size, 0);
+            const used = steps.reduce((sum, one) => sum + one.size * elements([one]).size, 0);
             return `${what}: ${requests}, ${many(n, "sector")}; ${used} of ${n * Rules.SECTOR} bytes are used`;
         }
         const n = priced.reduce((sum, { wavefronts }) => sum + wavefronts.length, 0);
@@ -112,33 +141,52 @@
 
     // ---- The pictures --------------------------------------------------------------------------------------
 
-    // Where each array stands: its first cell, the size of a cell; rows from `split` on stand `gap` lower.
+    // Where each array stands: its first cell, the size of a cell, the rows of a buffer, and the step to the next one.
     function layout(trace) {
         const [m, n, k] = trace.shape;
         const [label, high] = [15, 300];
+        const cells = (places, w, h) => places.map(([x, y], i) => ({ x, y, w, h, rows: trace.arrays[i][1], step: [0, 0] }));
+        // C below B and right of A, as rows and columns are multiplied.
+        const matrices = (x, y, cell, [across, down] = [14, label]) => {
+            const [right, low] = [x + k * cell + across, y + k * cell + down];
+            return cells([[x, low], [right, y], [right, low]], cell, cell);
+        };
         if (trace.arrays.length === 3) {
             const cell = (high - 2 * label - 2) / (k + m);
-            const left = (WIDTH - (k + n) * cell - 14) / 2;
-            const [right, low] = [left + k * cell + 14, k * cell + 2 * label];
-            return [{ x: left, y: low }, { x: right, y: label }, { x: right, y: low }].map((one) => ({ ...one, w: cell, h: cell }));
+            return matrices((WIDTH - (k + n) * cell - 14) / 2, label, cell);
         }
-        const [, rows, cols] = trace.arrays[3];
+        const [rows, cols, wideB] = [trace.arrays[3][1] / trace.arrays[3][4], trace.arrays[3][2], trace.arrays[4][2]];
+        const buffers = trace.arrays[3][4];
+        if (rows > cols) {
+            // Tiles between the matrices, and room for fragments above A.
+            const [below, beside] = [trace.arrays[4][1] / buffers, 12];
+            const h = (high - (buffers + 2) * (label + 3)) / (k + buffers * below + m);
+            const w = (WIDTH - (buffers + 1) * beside) / (k + buffers * cols + wideB);
+            const [toTile, toMatrix] = [k * w + beside, (label + 3) * (buffers + 1) + (k + buffers * below) * h + label];
+            const right = toTile + buffers * (cols * w + beside);
+            const tile = (x, y, of, step) => ({ x, y, w, h, rows: of, step });
+            return [...cells([[0, toMatrix], [right, label], [right, toMatrix]], w, h),
+                tile(toTile, toMatrix, rows, [cols * w + beside, 0]),
+                tile(right, label + k * h + label + 3, below, [0, below * h + label + 3])];
+        }
         const wide = cols > rows;
         // Beside wide tiles the matrices are small.
         const cell = wide ? 116 / (k + n + 8) : 215 / (k + n);
-        const left = wide ? WIDTH - 116 : 0;
-        const [right, low] = [left + k * cell + (wide ? 6 : 14), k * cell + 2 * label + (wide ? 14 : 0)];
-        const matrices = [{ x: left, y: low }, { x: right, y: label }, { x: right, y: low }].map((one) => ({ ...one, w: cell, h: cell }));
-        const split = wide && rows > 8 ? 8 : rows;
-        const gap = split < rows ? 14 : 0;
-        const [edge, h] = wide ? [306 / cols, Math.min(16, (high - 2 * label - 2 * gap - 4) / (2 * rows))]
-            : [(high - 2 * label - 4) / (2 * rows), (high - 2 * label - 4) / (2 * rows)];
-        const x = wide ? 0 : WIDTH - cols * edge - 10;
-        const next = label + rows * h + gap + label + 4;
-        return [...matrices, { x, y: label, w: edge, h, split, gap }, { x, y: next, w: edge, h, split, gap }];
+        const small = wide ? matrices(WIDTH - 116, label, cell, [6, label + 14]) : matrices(0, label, cell);
+        const all = rows * buffers;
+        const gap = buffers > 1 ? 14 : 0;
+        const [w, h] = wide ? [306 / cols, Math.min(16, (high - 2 * label - 2 * gap - 4) / (2 * all))]
+            : [(high - 2 * label - 4) / (2 * all), (high - 2 * label - 4) / (2 * all)];
+        const x = wide ? 0 : WIDTH - cols * w - 10;
+        const tile = (y) => ({ x, y, w, h, rows, step: [0, rows * h + gap] });
+        return [...small, tile(label), tile(label + all * h + gap + label + 4)];
     }
 
-    const top = (box, row) => box.y + row * box.h + (row >= (box.split ?? Infinity) ? box.gap : 0);
+    // The upper left corner of a cell.
+    function corner(box, row, col) {
+        const buffer = Math.floor(row / box.rows);
+        return [box.x + col * box.w + buffer * box.step[0], box.y + (row % box.rows) * box.h + buffer * box.step[1]];
+    }
 
     // A path of the cells whose element has a value, joined along rows.
     function cells(box, cols, values, wanted, inset = 0) {
@@ -149,7 +197,8 @@
                 while (col < cols && wanted(values[row * cols + col])) col += 1;
                 if (col === from) continue;
                 const [w, h] = [(col - from) * box.w - 2 * inset, box.h - 2 * inset];
-                path += `M${(box.x + from * box.w + inset).toFixed(2)} ${(top(box, row) + inset).toFixed(2)}`
+                const [x, y] = corner(box, row, from);
+                path += `M${(x + inset).toFixed(2)} ${(y + inset).toFixed(2)}`
                     + `h${w.toFixed(2)}v${h.toFixed(2)}h${(-w).toFixed(2)}z`;
             }
         }
@@ -184,33 +233,66 @@
         writers.forEach((warp, element) => {
             if (warp < 0) return;
             const [row, col] = [Math.floor(element / cols), element % cols];
-            const key = `${warp} ${row >= (box.split ?? Infinity)}`;
+            const key = `${warp} ${Math.floor(row / box.rows)}`;
             const seen = corners.get(key) || { warp, rows: [row, row], cols: [col, col], n: 0 };
             corners.set(key, { warp, n: seen.n + 1, rows: [Math.min(seen.rows[0], row), Math.max(seen.rows[1], row)],
                 cols: [Math.min(seen.cols[0], col), Math.max(seen.cols[1], col)] });
         });
         for (const { warp, rows, cols: [from, to], n } of corners.values()) {
-            const high = top(box, rows[1]) + box.h - top(box, rows[0]);
+            const [x, y] = corner(box, rows[0], from);
+            const high = (rows[1] - rows[0] + 1) * box.h;
             const wide = (to - from + 1) * box.w;
             if (n !== (rows[1] - rows[0] + 1) * (to - from + 1) || high < 6.5 || wide < 9) continue;
             const size = Math.min(13, high + 1);
-            const number = text("owner", box.x + from * box.w + wide / 2, top(box, rows[0]) + high / 2 + size * 0.36, `${warp}`, "middle");
+            const number = text("owner", x + wide / 2, y + high / 2 + size * 0.36, `${warp}`, "middle");
             number.setAttribute("style", `font-size: ${size}px`);
             onto.append(number);
         }
+    }
+
+    // The fragments of a step: in full colour the elements of one lane, pale those of its group of four. An ldmatrix
+    // frames the row whose address the lane gives.
+    function drawFragments(onto, { trace, lane }, step) {
+        const [w, h, top] = [6, 4.1, 16];
+        const [right, low] = [16 * w + 16, 2 * top + 16 * h];
+        const parts = !step ? [] : step.kind === "mma" ? step.fragments : step.array === 3 ? [[step]] : [[], [step]];
+        [["a", "fragment of A", 0, low], ["b", "fragment of B", right, top], ["c", "accumulators", right, low]].forEach(([colour, name, x, y], i) => {
+            const accesses = parts[i] || [];
+            onto.append(text("dim", x, y - 4, name), rect("faint", x, y, 16 * w, 16 * h));
+            if (accesses.length === 0) return;
+            const cols = trace.arrays[accesses[0].array][2];
+            const from = Math.min(...elements(accesses));
+            const at = (element) => [Math.floor(element / cols) - Math.floor(from / cols), element % cols - from % cols];
+            const cell = (cls, element) => {
+                const [row, col] = at(element);
+                onto.append(rect(cls, x + col * w + 0.3, y + row * h + 0.3, w - 0.6, h - 0.6));
+            };
+            for (let other = 0; other < 4; other += 1) {
+                const one = (lane & ~3) + other;
+                for (const element of ofLane(accesses, one)) cell(one === lane ? colour : `${colour}2`, element);
+            }
+            for (const access of accesses.filter(({ matrices }) => matrices && step.kind === "access")) {
+                const [row, col] = at(access.addresses[lane] / access.size);
+                onto.append(rect("now", x + col * w, y + row * h, access.width * w, h));
+            }
+        });
+        if (step) onto.append(text("strong", 0, top + 12, `lane ${lane}`), text("dim", 0, top + 30, `group ${lane >> 2}`));
     }
 
     function draw(state, acting, label) {
         const { trace, boxes, cell } = state;
         const image = picture(302, label);
         const writers = before(state);
-        trace.arrays.forEach(([name, rows, cols], array) => {
+        if (state.fragments) {
+            const [, step] = acting.find(([, one]) => hasFragments(one)) || [];
+            drawFragments(image, state, step);
+        }
+        trace.arrays.forEach(([name, rows, cols, , buffers], array) => {
             const box = boxes[array];
-            const split = box.split ?? rows;
-            image.append(text(`ink-${CLASSES[array]}`, box.x, box.y - 4, split < rows ? `${name}[0]` : name));
-            for (let row = 0; row < rows; row += split) {
-                if (row > 0) image.append(text(`ink-${CLASSES[array]}`, box.x, top(box, row) - 3, `${name}[1]`));
-                image.append(rect("faint", box.x, top(box, row), cols * box.w, split * box.h));
+            for (let row = 0; row < rows; row += box.rows) {
+                const [x, y] = corner(box, row, 0);
+                image.append(text(`ink-${CLASSES[array]}`, x, y - (row > 0 ? 3 : 4), buffers > 1 ? `${name}[${row / box.rows}]` : name),
+                    rect("faint", x, y, cols * box.w, box.rows * box.h));
             }
             if (array < WRITTEN) {
                 image.append(svg("path", { class: `${CLASSES[array]}2`, d: cells(box, cols, writers[array], (warp) => warp >= 0) }));
@@ -221,13 +303,15 @@
                 }
                 numbers(image, box, cols, writers[array]);
             }
-            const now = acting.map(([, step]) => step).filter((step) => step.kind === "access" && step.array === array);
+            const now = acting.flatMap(([, step]) => touched(step).map((access) => [access, access === step]))
+                .filter(([access]) => access.array === array);
             if (now.length === 0) return;
             const reached = new Int8Array(rows * cols);
             const moved = new Int8Array(rows * cols);
-            for (const step of now) {
-                eachElement(step, (element) => { reached[element] = 1; });
-                for (const sector of Rules.price(step).sectors || []) moved.fill(1, sector * 8, sector * 8 + 8);
+            for (const [access, moves] of now) {
+                eachElement(access, (element) => { reached[element] = 1; });
+                const each = Rules.SECTOR / access.size;
+                for (const sector of (moves && Rules.price(access).sectors) || []) moved.fill(1, sector * each, (sector + 1) * each);
             }
             const is = (value) => value === 1;
             image.append(svg("path", { class: "sector", d: cells(box, cols, moved, is) }),
@@ -236,8 +320,8 @@
         if (cell) {
             const box = boxes[cell.array];
             const cols = trace.arrays[cell.array][2];
-            const [row, col] = [Math.floor(cell.element / cols), cell.element % cols];
-            image.append(rect("now", box.x + col * box.w - 1, top(box, row) - 1, box.w + 2, box.h + 2));
+            const [x, y] = corner(box, Math.floor(cell.element / cols), cell.element % cols);
+            image.append(rect("now", x - 1, y - 1, box.w + 2, box.h + 2));
         }
         return image;
     }
@@ -245,7 +329,7 @@
     // The lanes that take part, and which banks of shared memory serve them.
     function drawLanes(acting, label) {
         const hasBanks = acting.some(([, step]) => step.kind === "access" && step.array > 2);
-        const [most, row] = [4, 9];
+        const high = 36;
         const image = picture(76, label);
         const lane = WIDTH / Rules.LANES;
         const [, step] = acting[0] || [];
@@ -256,14 +340,15 @@
         if (!hasBanks) return image;
         image.append(text("dim", 0, 38, "bank 0"), text("dim", WIDTH, 38, "31", "end"),
             text("dim", WIDTH / 2, 38, acting.length > 1 ? `wavefronts of warp ${acting[0][0]}` : "one row for each wavefront", "middle"));
-        image.append(rect("faint", 0, 41, WIDTH, Math.min(most, step.wavefronts.length) * row));
+        const row = high / Math.max(4, step.wavefronts.length);
+        image.append(rect("faint", 0, 41, WIDTH, step.wavefronts.length * row));
         step.wavefronts.forEach((served, i) => {
             for (const bank of served.keys()) image.append(rect(colour, bank * lane + 0.75, 41 + i * row + 0.5, lane - 1.5, row - 1));
         });
         return image;
     }
 
-    const kindOf = (step) => (step.kind === "barrier" ? "wait" : step.kind === "run" ? (step.fmas > 0 ? "fma" : "")
+    const kindOf = (step) => (step.kind === "barrier" ? "wait" : step.kind === "mma" ? "fma" : step.kind === "run" ? (step.fmas > 0 ? "fma" : "")
         : step.array < 3 ? (step.load ? "global" : "stores") : (step.load ? "tiles" : "fills"));
 
     // The strip of every warp. Its width is that of the page, so that its words keep their size.
@@ -302,12 +387,13 @@
     function history({ warps, plan }, { array, element }) {
         const events = [];
         warps.forEach((steps, warp) => steps.forEach((step, i) => {
-            if (step.kind !== "access" || step.array !== array) return;
             const by = [];
-            step.addresses.forEach((address, lane) => {
-                const first = address === null ? Infinity : address / Rules.WORD;
-                if (first <= element && element < first + step.width) by.push(lane);
-            });
+            for (const access of touched(step).filter((one) => one.array === array)) {
+                access.addresses.forEach((address, lane) => {
+                    const first = address === null ? Infinity : address / access.size;
+                    if (first <= element && element < first + access.width) by.push(lane);
+                });
+            }
             if (by.length) events.push({ warp, lanes: by, step, at: plan.moments[warp][i] });
         }));
         return events.sort((a, b) => a.at - b.at || a.warp - b.warp);
@@ -315,25 +401,27 @@
 
     function biography(state, events) {
         const { trace, at, cell } = state;
-        const [name, , cols] = trace.arrays[cell.array];
-        const box = state.boxes[cell.array];
-        const row = Math.floor(cell.element / cols);
-        const buffer = box.split ? (box.gap ? `[${Math.floor(row / box.split)}]` : "") : "";
-        const head = `${name}${buffer}[${box.gap ? row % box.split : row}][${cell.element % cols}]: `;
-        const stores = events.filter(({ step }) => !step.load);
+        const head = `${place(trace.arrays[cell.array], new Set([cell.element]))}: `;
+        const kind = (name) => events.filter(({ step }) => name === (step.kind === "mma" ? "mma" : step.load ? "load" : "store"));
+        const stores = kind("store");
         const written = [...stores].reverse().find((event) => event.at <= at);
         const next = stores.find((event) => event.at > (written ? written.at : at));
         const who = (event) => `warp ${event.warp}, lane ${ranges(event.lanes)}, line ${event.step.line}`;
-        const reads = events.filter(({ step, at: moment }) => step.load
-            && (cell.array < WRITTEN || (written && moment > written.at && (!next || moment < next.at))));
-        const readers = new Set(reads.map(({ warp }) => warp));
-        const lines = new Set(reads.map(({ step }) => step.line));
-        const so = reads.filter((event) => event.at <= at).length;
-        const read = reads.length ? `Read by ${named([...readers])} (line ${ranges(lines)}), in ${many(reads.length, "request")}, ${so} of them by now.`
+        const current = ({ at: moment }) => cell.array < WRITTEN || (written && moment > written.at && (!next || moment < next.at));
+        const reads = kind("load").filter(current);
+        // Accumulators are added to before they are stored.
+        const sums = cell.array === WRITTEN;
+        const products = kind("mma").filter((event) => sums || current(event));
+        const by = (some) => `${named([...new Set(some.map(({ warp }) => warp))])} (line ${ranges(new Set(some.map(({ step }) => step.line)))})`;
+        const so = (some) => `${some.filter((event) => event.at <= at).length} of them by now. `;
+        const read = reads.length ? `Read by ${by(reads)}, in ${many(reads.length, "request")}, ${so(reads)}`
             : events.length ? "" : "No warp of this block touches it.";
+        const multiplied = products.length === 0 ? "" : sums
+            ? `An accumulator of lane ${ranges(products[0].lanes)} of ${by(products)}, which adds to it in ${many(products.length, "MMA")}, ${so(products)}`
+            : `Multiplied in ${many(products.length, "MMA")}, ${so(products)}`;
         if (cell.array < WRITTEN) return head + read;
         const wrote = written ? `written by ${who(written)}. ` : `not yet written${next ? `; first by ${who(next)}` : ""}. `;
-        return head + wrote + read;
+        return head + wrote + read + multiplied;
     }
 
     // ---- The frame -----------------------------------------------------------------------------------------
@@ -343,7 +431,7 @@
     function build(where, traces) {
         serial += 1;
         const id = (name) => `steps-${serial}-${name}`;
-        const state = { at: 0, warp: ALL, cell: null };
+        const state = { at: 0, warp: ALL, lane: 9, cell: null };
         let together = true;
         let strips = null;
         let playing = null;
@@ -351,6 +439,7 @@
         const option = (value, label) => html("option", { value }, label);
         const select = html("select", { id: id("kernel") }, ...traces.map((one, i) => option(i, one.label)));
         const warpSelect = html("select", { id: id("warp") });
+        const laneSelect = html("select", { id: id("lane") }, ...Array.from({ length: Rules.LANES }, (_, i) => option(i, `lane ${i}`)));
         const orderSelect = html("select", { id: id("order") }, option("together", "all together"), option("emulated", "as emulated"));
         const slider = html("input", { id: id("step"), type: "range", min: 0, step: 1, value: 0, "aria-label": "moment" });
         const listing = html("pre", { class: "listing", tabindex: 0, role: "region", "aria-label": "the kernel; Enter on a line goes to its next execution" });
@@ -437,7 +526,9 @@
             drawn.replaceChildren(draw(state, now, what));
             lanesBox.replaceChildren(drawLanes(now, ""));
             remember();
-            about.textContent = "Point at a cell, touch it, or go to it with the arrow keys: who wrote it, who reads it.";
+            const fragments = now.find(([, one]) => hasFragments(one));
+            about.textContent = fragments ? ofFragments(trace, fragments, state.lane)
+                : "Point at a cell, touch it, or go to it with the arrow keys: who wrote it, who reads it.";
             mark();
         }
 
@@ -448,14 +539,15 @@
         function remember() {
             clearTimeout(later);
             if (!moved || playing || !where.id) return;
-            const place = new URLSearchParams({ kernel: select.value, warp: state.warp, order: orderSelect.value, moment: state.at });
+            const place = new URLSearchParams({ kernel: select.value, warp: state.warp, order: orderSelect.value, moment: state.at,
+                ...(state.fragments && { lane: state.lane }) });
             later = setTimeout(() => window.history.replaceState(null, "", `#${where.id}?${place}`), 500);
         }
 
         function recall() {
             const [asked, query] = location.hash.slice(1).split("?");
             const place = new URLSearchParams(query);
-            const [kernel, warp, moment] = ["kernel", "warp", "moment"].map((name) => Number(place.get(name) ?? NaN));
+            const [kernel, warp, moment, lane] = ["kernel", "warp", "moment", "lane"].map((name) => Number(place.get(name) ?? NaN));
             if (asked !== where.id || !traces[kernel] || !Number.isInteger(moment)) return;
             select.value = kernel;
             choose(kernel);
@@ -463,6 +555,8 @@
             orderSelect.value = together ? "together" : "emulated";
             if (Number.isInteger(warp) && warp >= ALL && warp < state.warps.length) state.warp = warp;
             warpSelect.value = state.warp;
+            if (Number.isInteger(lane) && lane >= 0 && lane < Rules.LANES) state.lane = lane;
+            laneSelect.value = state.lane;
             arrange();
             go(moment);
             where.scrollIntoView();
@@ -482,7 +576,8 @@
             const size = Math.max(2, Math.min(row, 7) / 2);
             for (const event of events) {
                 const [cx, cy] = [left + (event.at + 0.5) * step, (event.warp + 0.5) * row];
-                marks.append(event.step.load ? svg("circle", { class: "read", cx, cy, r: size * 0.8 })
+                marks.append(event.step.kind === "mma" ? svg("circle", { class: "wrote", cx, cy, r: size * 0.6 })
+                    : event.step.load ? svg("circle", { class: "read", cx, cy, r: size * 0.8 })
                     : rect("wrote", cx - size, cy - size, 2 * size, 2 * size));
             }
         }
@@ -591,9 +686,11 @@
             const [x, y] = [(event.clientX - image.left) * WIDTH / image.width, (event.clientY - image.top) * WIDTH / image.width];
             state.boxes.forEach((box, array) => {
                 const [, rows, cols] = state.trace.arrays[array];
-                const col = Math.floor((x - box.x) / box.w);
-                const row = Array.from({ length: rows }, (_, i) => i).find((i) => y >= top(box, i) && y < top(box, i) + box.h);
-                if (row !== undefined && col >= 0 && col < cols) point({ array, element: row * cols + col });
+                for (let first = 0; first < rows; first += box.rows) {
+                    const [left, top] = corner(box, first, 0);
+                    const [row, col] = [Math.floor((y - top) / box.h), Math.floor((x - left) / box.w)];
+                    if (row >= 0 && row < box.rows && col >= 0 && col < cols) point({ array, element: (first + row) * cols + col });
+                }
             });
         }
         drawn.addEventListener("keydown", (event) => {
@@ -642,7 +739,10 @@
             stop();
             const trace = traces[n];
             const warps = Rules.unpackSteps(trace);
-            Object.assign(state, { trace, warps, boxes: layout(trace), cell: null });
+            const fragments = warps.some((steps) => steps.some(hasFragments));
+            Object.assign(state, { trace, warps, fragments, boxes: layout(trace), cell: null });
+            laneSelect.parentElement.hidden = !fragments;
+            laneSelect.value = state.lane;
             state.warp = trace.arrays.length > 3 ? ALL : 0;
             warpSelect.replaceChildren(option(ALL, `all ${warps.length} warps`), ...warps.map((_, warp) => option(warp, `warp ${warp}`)));
             warpSelect.value = state.warp;
@@ -678,6 +778,7 @@
         });
         slider.addEventListener("input", () => { stop(); go(Number(slider.value)); });
         select.addEventListener("input", () => choose(Number(select.value)));
+        laneSelect.addEventListener("input", () => { state.lane = Number(laneSelect.value); update(); });
         warpSelect.addEventListener("input", () => { state.warp = Number(warpSelect.value); update(); });
         orderSelect.addEventListener("input", () => { stop(); together = orderSelect.value === "together"; arrange(); });
 
@@ -686,7 +787,7 @@
         const legend = html("p", { class: "legend", "aria-hidden": "true" }, ...KINDS.map(([kind, label]) => html("span", { class: `k-${kind}` }, label)));
         where.replaceChildren(
             html("div", { class: "controls row" }, html("p", { class: "heading" }, title),
-                ...(traces.length > 1 ? [control("kernel and shape", select)] : [])),
+                ...(traces.length > 1 ? [control("kernel and shape", select)] : []), control("lane", laneSelect)),
             html("div", { class: "controls row" }, moves, control("warp", warpSelect), control("order", orderSelect)),
             html("div", { class: "split stepper" },
                 html("div", { class: "side" }, listing, html("p", { class: "ptx" }, code), lanesBox),
@@ -697,7 +798,8 @@
                 "Block (0, 0), as it ran on the emulated GPU; loads and stores as PTX has them, before ptxas joins neighbours. "
                 + "In the picture, solid: the elements of this moment; framed: the sectors that they move; pale: what was read before. "
                 + "Cells of C and of tiles have the colour, and where there is room the number, of the warp that wrote them last. "
-                + "On the time line, a square where the cell is written and a dot where it is read. "
+                + "On the time line, a square where the cell is written, a dot where it is read, a ring where an MMA takes it. "
+                + "At an MMA, the elements of its fragments, and those of C whose accumulators it adds to. "
                 + "To the right is order, not time. All together: between two barriers every warp takes a step at a moment; "
                 + "as emulated: a warp goes on until it has to wait. A GPU mixes the warps in any way that the barriers allow.")));
         where.setAttribute("role", "group");

@@ -97,15 +97,21 @@
     // ---- What the warps of a block did, as steps-v02.js and its like have it --------------------------------
 
     // The steps of each warp. A step is [line, text, lanes], and then nothing: a barrier; or [instructions,
-    // multiply-adds]; or what it reached: [array, load, width, pattern, first element]. The other warps of a program
-    // reach elements that are `apart`: a number for each warp further on, or a list.
+    // multiply-adds]; or what it reached: [array, direction, width, pattern, first element], where the direction is 0
+    // for a store, 1 for a load, 2 for an ldmatrix, 3 for one that transposes; or an MMA: its multiply-adds, the steps
+    // that load its fragments of A and of B, and those that store its accumulators, as [first, number]. The other warps
+    // of a program reach elements that are `apart`: a number for each warp further on, or a list.
     function unpackSteps(trace) {
         const warps = [];
         const masks = trace.masks.map((mask) => Array.from({ length: LANES }, (_, lane) => lane)
             .filter((lane) => (mask >>> lane) & 1));
         for (const program of trace.programs) {
             program.warps.forEach((warp, i) => {
-                warps[warp] = program.steps.map((step) => unpackStep(trace, masks, step, program, warp, i));
+                const steps = program.steps.map((step) => unpackStep(trace, masks, step, program, warp, i));
+                for (const step of steps.filter(({ kind }) => kind === "mma")) {
+                    step.fragments = step.fragments.map(([from, n]) => steps.slice(from, from + n));
+                }
+                warps[warp] = steps;
             });
         }
         return warps;
@@ -115,7 +121,12 @@
         const step = { line, instruction: trace.texts[text], lanes: masks[mask] };
         if (rest.length === 0) return { ...step, kind: "barrier" };
         if (rest.length === 2) return { ...step, kind: "run", instructions: rest[0], fmas: rest[1] * step.lanes.length };
-        const [array, load, width, pattern, first] = rest;
+        if (rest.length === 1) {
+            const [[fmas, ...fragments]] = rest;
+            return { ...step, kind: "mma", fmas, fragments };
+        }
+        const [array, direction, width, pattern, first] = rest;
+        const size = trace.arrays[array][3];
         const { warps } = program;
         const apart = program.apart[text] ?? 0;
         const elements = [first + (Array.isArray(apart) ? apart[i] : apart * (warp - warps[0]))];
@@ -124,8 +135,21 @@
             for (let n = 0; n < runs[i + 1]; n += 1) elements.push(elements[elements.length - 1] + runs[i]);
         }
         const addresses = Array(LANES).fill(null);
-        step.lanes.forEach((lane, i) => { addresses[lane] = elements[i] * WORD; });
-        return { ...step, kind: "access", array, load: load === 1, width, addresses };
+        step.lanes.forEach((lane, i) => { addresses[lane] = elements[i] * size; });
+        return { ...step, kind: "access", array, load: direction > 0, matrices: direction > 1, transposed: direction === 3,
+            width, size, addresses };
+    }
+
+    // The elements that each lane receives or gives, in the order of its registers. Of an ldmatrix, lanes 8 m to 8 m + 7
+    // have the rows of matrix m, and neighbouring lanes receive neighbours of a row, or of a column.
+    function held({ matrices, transposed, addresses, size, width }) {
+        const first = (lane) => (addresses[lane] === null ? NaN : addresses[lane] / size);
+        return addresses.map((address, lane) => {
+            if (!matrices) return address === null ? [] : Array.from({ length: width }, (_, i) => first(lane) + i);
+            const [across, pair] = [lane >> 2, 2 * (lane & 3)];
+            return [0, 8, 16, 24].flatMap((matrix) => [pair, pair + 1].map((i) =>
+                (transposed ? first(matrix + i) + across : first(matrix + across) + i))).filter((element) => !Number.isNaN(element));
+        });
     }
 
     // The warp of each step, in the order in which the emulated GPU ran them.
@@ -140,15 +164,15 @@
     // What an access costs: sectors of global memory, or wavefronts of shared memory.
     function price(step) {
         if (step.kind !== "access" || step.sectors || step.wavefronts) return step;
-        if (step.array < 3) return Object.assign(step, { sectors: sectors(step.addresses, WORD * step.width) });
-        return Object.assign(step, shared(step.addresses, WORD * step.width, step.load));
+        if (step.array < 3) return Object.assign(step, { sectors: sectors(step.addresses, step.size * step.width) });
+        return Object.assign(step, shared(step.addresses, step.size * step.width, step.load));
     }
 
     // What was counted in some steps, by name.
     function countSteps(steps) {
         const sum = { "global requests": 0, sectors: 0, "shared requests": 0, wavefronts: 0, excess: 0, "multiply-adds": 0 };
         for (const step of steps.map(price)) {
-            if (step.kind === "run") sum["multiply-adds"] += step.fmas;
+            if (step.kind === "run" || step.kind === "mma") sum["multiply-adds"] += step.fmas;
             if (step.sectors) {
                 sum["global requests"] += 1;
                 sum.sectors += step.sectors.length;
@@ -236,5 +260,5 @@
     }
 
     root.TileRules = { LANES, BANKS, SECTOR, WORD, sectors, lanesTogether, shared, strided, tile, unpackSteps,
-        unpackOrder, price, countSteps, parseAnswer, isRight, raceOrder, raceReplay, raceProduct };
+        unpackOrder, held, price, countSteps, parseAnswer, isRight, raceOrder, raceReplay, raceProduct };
 })(typeof globalThis === "undefined" ? window : globalThis);

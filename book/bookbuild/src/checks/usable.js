@@ -144,6 +144,17 @@
             press(line, "Enter");
             if (!line.classList.contains("here")) complain(`does not go to line ${line.dataset.line}`);
         }
+        // An MMA's fragments, as the chosen lane has them.
+        const lane = [...stepper.querySelectorAll("select")].find((e) => e.id.endsWith("lane") && e.checkVisibility());
+        if (Boolean(lane) !== (stepper.dataset.of === "v10")) complain("has a choice of lanes, or none");
+        if (lane) {
+            press(lines.find((line) => line.textContent.includes("multiply(")), "Enter");
+            lane.value = 18;
+            lane.dispatchEvent(new Event("input"));
+            const said = stepper.querySelector(".about").textContent;
+            const has = /^Lane 18 of warp \d has a_tile.* b_tile.* the accumulators of C\[4, 12\]\[4–5, 12–13\]\.$/;
+            if (!has.test(said)) complain(`does not say what a lane has of an MMA: ${said}`);
+        }
         const cells = stepper.querySelector(".cells");
         if (!cells) {
             complain("is not there");
