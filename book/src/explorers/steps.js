@@ -276,7 +276,7 @@
                 onto.append(rect("now", x + col * w, y + row * h, access.width * w, h));
             }
         });
-        if (step) onto.append(text("strong", 0, top + 12, `lane ${lane}`), text("dim", 0, top + 30, `group ${lane >> 2}`));
+        onto.append(text("strong", 0, top + 12, `lane ${lane}`), text("dim", 0, top + 30, `group ${lane >> 2}`));
     }
 
     function draw(state, acting, label) {
@@ -741,7 +741,8 @@
             const warps = Rules.unpackSteps(trace);
             const fragments = warps.some((steps) => steps.some(hasFragments));
             Object.assign(state, { trace, warps, fragments, boxes: layout(trace), cell: null });
-            laneSelect.parentElement.hidden = !fragments;
+            if (fragments) heading.append(laneControl);
+            else laneControl.remove();
             laneSelect.value = state.lane;
             state.warp = trace.arrays.length > 3 ? ALL : 0;
             warpSelect.replaceChildren(option(ALL, `all ${warps.length} warps`), ...warps.map((_, warp) => option(warp, `warp ${warp}`)));
@@ -785,9 +786,10 @@
         const control = (label, input) => html("div", { class: "control" }, html("label", { for: input.id }, label), input);
         const title = "The warps of a block, step by step";
         const legend = html("p", { class: "legend", "aria-hidden": "true" }, ...KINDS.map(([kind, label]) => html("span", { class: `k-${kind}` }, label)));
-        where.replaceChildren(
-            html("div", { class: "controls row" }, html("p", { class: "heading" }, title),
-                ...(traces.length > 1 ? [control("kernel and shape", select)] : []), control("lane", laneSelect)),
+        const laneControl = control("lane", laneSelect);
+        const heading = html("div", { class: "controls row" }, html("p", { class: "heading" }, title),
+            ...(traces.length > 1 ? [control("kernel and shape", select)] : []));
+        where.replaceChildren(heading,
             html("div", { class: "controls row" }, moves, control("warp", warpSelect), control("order", orderSelect)),
             html("div", { class: "split stepper" },
                 html("div", { class: "side" }, listing, html("p", { class: "ptx" }, code), lanesBox),
