@@ -13,8 +13,8 @@ use anyhow::{Context as _, bail};
 use catalog::Shape;
 use serde_json::{Value, json};
 use simt::memory::rules::{self, Addresses};
+use simt::program::MemSpace;
 use simt::program::mma::fragment::parse_shape;
-use simt::program::{InstrInfo, MemSpace};
 use simt::trace::Matrices;
 
 use crate::machine::{self, Trace};
@@ -28,8 +28,8 @@ pub(crate) struct Subject {
     label: &'static str,
     kernel: &'static str,
     shape: Shape,
-    /// Its tiles: how many buffers of each, and their rows and columns, padding included.
-    tiles: &'static [(&'static str, [u32; 3])],
+    /// Buffers of `a_tile` and of `b_tile`, and their rows and columns, padding included.
+    tiles: &'static [[u32; 3]],
     /// Header with the body, and its first and last anchor, where that is not `kernel` of the kernel's own file.
     body: Option<(&'static str, [&'static str; 2])>,
 }
@@ -39,16 +39,12 @@ const fn subject(
     label: &'static str,
     kernel: &'static str,
     [m, n, k]: [usize; 3],
-    tiles: &'static [(&'static str, [u32; 3])],
+    tiles: &'static [[u32; 3]],
 ) -> Subject {
     Subject { key, label, kernel, shape: Shape { m, n, k }, tiles, body: None }
 }
 
-const V02_TILES: [(&str, [u32; 3]); 2] = [("a_tile", [1, 32, 32]), ("b_tile", [1, 32, 32])];
-const V02_SMALL: [(&str, [u32; 3]); 2] = [("a_tile", [1, 16, 16]), ("b_tile", [1, 16, 16])];
-const V05_TILES: [(&str, [u32; 3]); 2] = [("a_tile", [1, 8, 132]), ("b_tile", [1, 8, 128])];
-const V07_TILES: [(&str, [u32; 3]); 2] = [("a_tile", [2, 8, 132]), ("b_tile", [2, 8, 128])];
-const V10_TILES: [(&str, [u32; 3]); 2] = [("a_tile", [2, 128, 40]), ("b_tile", [2, 32, 136])];
+const TILES: [&str; 2] = ["a_tile", "b_tile"];
 
 /// Kernels of one chapter are next to each other.
 pub(crate) const SUBJECTS: [Subject; 10] = [
@@ -56,14 +52,20 @@ pub(crate) const SUBJECTS: [Subject; 10] = [
     subject("v01", "col_per_lane, 32 × 32, K = 16", "sgemm_v01_col_per_lane", [32, 32, 16], &[]),
     subject("v01", "row_per_lane, 28 × 28, K = 13", "sgemm_v01_row_per_lane", [28, 28, 13], &[]),
     subject("v01", "col_per_lane, 28 × 28, K = 13", "sgemm_v01_col_per_lane", [28, 28, 13], &[]),
-    subject("v02", "tile16, 16 × 16, K = 48", "sgemm_v02_tile16", [16, 16, 48], &V02_SMALL),
-    subject("v02", "tile32, 32 × 32, K = 64", "sgemm_v02_tile32", [32, 32, 64], &V02_TILES),
-    subject("v02", "tile32, 28 × 28, K = 40", "sgemm_v02_tile32", [28, 28, 40], &V02_TILES),
-    subject("v05", "128 × 128, K = 16", "sgemm_v05_bank_conflict_free", [128, 128, 16], &V05_TILES),
-    subject("v07", "128 × 128, K = 24", "sgemm_v07_double_buffer", [128, 128, 24], &V07_TILES),
+    subject("v02", "tile16, 16 × 16, K = 48", "sgemm_v02_tile16", [16, 16, 48], &[[1, 16, 16], [1, 16, 16]]),
+    subject("v02", "tile32, 32 × 32, K = 64", "sgemm_v02_tile32", [32, 32, 64], &[[1, 32, 32], [1, 32, 32]]),
+    subject("v02", "tile32, 28 × 28, K = 40", "sgemm_v02_tile32", [28, 28, 40], &[[1, 32, 32], [1, 32, 32]]),
+    subject("v05", "128 × 128, K = 16", "sgemm_v05_bank_conflict_free", [128, 128, 16], &[[1, 8, 132], [1, 8, 128]]),
+    subject("v07", "128 × 128, K = 24", "sgemm_v07_double_buffer", [128, 128, 24], &[[2, 8, 132], [2, 8, 128]]),
     Subject {
         body: Some(("kernels/v10_plan.cuh", ["multiply", "product"])),
-        ..subject("v10", "bf16, 128 × 128, K = 64", "bf16gemm_v10_shared", [128, 128, 64], &V10_TILES)
+        ..subject(
+            "v10",
+            "bf16, 128 × 128, K = 64",
+            "bf16gemm_v10_shared",
+            [128, 128, 64],
+            &[[2, 128, 40], [2, 32, 136]],
+        )
     },
 ];
 
@@ -143,30 +145,44 @@ impl Reach {
     }
 }
 
-/// Steps of a warp: the first one, and their number.
-type Range = [usize; 2];
-
-/// An MMA: its multiply-adds, and where its fragments lie in memory.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Product {
-    multiply_adds: u32,
-    /// Loads of the fragments of A and of B.
-    factors: [Range; 2],
-    /// Stores of the accumulators, after the last MMA.
-    result: Range,
-}
-
-/// A step of the page: one access, one barrier, one MMA, or consecutive instructions of one line.
+/// A step of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct PageStep {
     line: u32,
     text: String,
-    instructions: u32,
-    fmas: u32,
     lanes: u32,
-    barrier: bool,
-    reach: Option<Reach>,
-    product: Option<Product>,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Kind {
+    /// Consecutive instructions of one line, and multiply-adds of each lane.
+    Run {
+        instructions: u32,
+        fmas: u32,
+    },
+    Barrier,
+    Access(Box<Reach>),
+    /// An MMA, and its multiply-adds.
+    Mma(u32),
+}
+
+impl PageStep {
+    fn reach(&self) -> Option<&Reach> {
+        match &self.kind {
+            Kind::Access(reach) => Some(reach),
+            _ => None,
+        }
+    }
+
+    /// Returns the multiply-adds of all lanes.
+    fn fmas(&self) -> u64 {
+        match self.kind {
+            Kind::Run { fmas, .. } => u64::from(fmas * self.lanes.count_ones()),
+            Kind::Mma(fmas) => fmas.into(),
+            _ => 0,
+        }
+    }
 }
 
 /// The steps of a subject's block.
@@ -201,9 +217,9 @@ fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option
             let arrays = &trace.kernel().shared;
             let at = |offset: u32, bytes: u32| (u64::from(offset)..u64::from(offset + bytes)).contains(first);
             let array = arrays.iter().find(|a| at(a.offset, a.bytes)).context("no tile there")?;
-            let tile = subject.tiles.iter().position(|(name, _)| array.name.contains(name));
+            let tile = TILES.iter().position(|name| array.name.contains(name));
             let tile = tile.with_context(|| format!("{} is no tile", array.name))?;
-            let elements: u32 = subject.tiles[tile].1.iter().product();
+            let elements: u32 = subject.tiles[tile].iter().product();
             let right = u64::from(array.bytes) == u64::from(elements) * factor;
             anyhow::ensure!(right, "{} has {} bytes", array.name, array.bytes);
             (3 + tile, u64::from(array.offset))
@@ -227,39 +243,25 @@ fn registers(text: &str) -> Vec<Vec<&str>> {
     lists.map(|list| list.split(',').map(str::trim).collect()).collect()
 }
 
-/// Loads and MMAs of a warp, by the registers that they write.
-#[derive(Default)]
-struct Fragments {
-    loads: BTreeMap<String, Range>,
-    /// MMAs whose accumulators are not stored yet.
-    products: BTreeMap<String, Vec<usize>>,
-}
-
-impl Fragments {
-    /// Makes a product of an MMA, which will be a warp's step `at`.
-    fn product(&mut self, instr: &InstrInfo, at: usize) -> anyhow::Result<Option<Product>> {
-        if !instr.mnemonic().contains("mma.sync") {
-            return Ok(None);
-        }
-        let lists = registers(&instr.text);
-        let [d, a, b] = [0, 1, 2].map(|list| lists.get(list).and_then(|list| list.first()).copied().unwrap_or(""));
-        let shape = instr.mnemonic().split('.').find_map(parse_shape).context("an MMA without a shape")?;
-        let load = |register: &str| self.loads.get(register).copied().context("a fragment that no step loads");
-        let factors = [load(a)?, load(b)?];
-        self.products.entry(d.to_owned()).or_default().push(at);
-        Ok(Some(Product { multiply_adds: shape.iter().product(), factors, result: [0, 0] }))
+/// Returns the steps that load the fragments of A and B of an MMA, step `at`, and those that store its accumulators: the
+/// first, and their number.
+fn fragments(steps: &[PageStep], at: usize) -> anyhow::Result<[[usize; 2]; 3]> {
+    let lists = registers(&steps[at].text);
+    let moves = |i: &usize, load: bool, list: usize| {
+        let own = registers(&steps[*i].text);
+        let has = own.first().is_some_and(|own| lists.get(list).is_some_and(|wanted| own.contains(&wanted[0])));
+        has && steps[*i].reach().is_some_and(|reach| reach.load() == load)
+    };
+    let factor = |list| (0..at).rfind(|i| moves(i, true, list));
+    let mut ranges = [[0; 2]; 3];
+    for (range, found) in ranges.iter_mut().zip([factor(1), factor(2), (at..steps.len()).find(|i| moves(i, false, 0))])
+    {
+        let i = found.context("an MMA whose fragments no step loads or stores")?;
+        let same = |step: &&PageStep| step.text == steps[i].text;
+        let before = steps[..i].iter().rev().take_while(same).count();
+        *range = [i - before, before + steps[i..].iter().take_while(same).count()];
     }
-
-    /// Learns the registers of a load, and returns the MMAs whose accumulators a store takes.
-    fn learn(&mut self, text: &str, direction: Direction, range: Range) -> Vec<usize> {
-        let lists = registers(text);
-        let list = lists.first().map_or(&[][..], |list| list);
-        if direction == Direction::Store {
-            return list.iter().filter_map(|register| self.products.remove(*register)).flatten().collect();
-        }
-        self.loads.extend(list.iter().map(|register| ((*register).to_owned(), range)));
-        Vec::new()
-    }
+    Ok(ranges)
 }
 
 impl Followed {
@@ -268,70 +270,52 @@ impl Followed {
         let (file, source) = subject.source()?;
         let n_warps = trace.warps.iter().max().map_or(0, |last| *last as usize + 1);
         let mut warps: Vec<Vec<PageStep>> = vec![Vec::new(); n_warps];
-        let mut fragments: Vec<Fragments> = Vec::new();
-        fragments.resize_with(n_warps, Fragments::default);
         let mut order = Vec::new();
         // Instructions without a line prepare the next one that has a line.
         let mut next = vec![None; n_warps];
         let mut lines = vec![None; trace.steps.len()];
-        // The accesses of an instruction, which may be of several of its operations.
-        let mut reached = vec![Vec::new(); n_warps];
-        let mut accesses = vec![Vec::new(); trace.steps.len()];
         for (i, warp) in trace.warps.iter().enumerate().rev() {
-            let warp = *warp as usize;
-            next[warp] = line(&trace, &file, &source, i).or(next[warp]);
-            lines[i] = next[warp];
-            reached[warp].extend(reach(&trace, &subject, i)?);
-            if trace.steps[i].first {
-                accesses[i] = std::mem::take(&mut reached[warp]);
-                accesses[i].reverse();
-            }
+            next[*warp as usize] = line(&trace, &file, &source, i).or(next[*warp as usize]);
+            lines[i] = next[*warp as usize];
         }
-        for (i, did) in trace.steps.iter().enumerate() {
-            if !did.first {
-                continue;
-            }
+        for (i, did) in trace.steps.iter().enumerate().filter(|(_, did)| did.first) {
             let instr = &trace.kernel().instrs[did.instr as usize];
-            let warp = trace.warps[i];
-            let (steps, fragments) = (&mut warps[warp as usize], &mut fragments[warp as usize]);
-            let step = PageStep {
-                line: lines[i].unwrap_or(0),
-                text: instr.text.trim_end_matches(';').to_owned(),
-                instructions: 1,
-                fmas: u32::from(instr.fmas),
-                lanes: did.lanes,
-                barrier: instr.mnemonic().starts_with("bar"),
-                reach: None,
-                product: fragments.product(instr, steps.len())?,
-            };
-            if let Some(first) = accesses[i].first() {
-                let range = [steps.len(), accesses[i].len()];
-                for product in fragments.learn(&step.text, first.direction, range) {
-                    steps[product].product.as_mut().context("a product")?.result = range;
-                }
-                steps.extend(accesses[i].iter().map(|reach| PageStep { reach: Some(reach.clone()), ..step.clone() }));
-                order.extend(accesses[i].iter().map(|_| warp));
-                continue;
+            let steps = &mut warps[trace.warps[i] as usize];
+            let mnemonic = instr.mnemonic();
+            let mut kind = Kind::Run { instructions: 1, fmas: instr.fmas.into() };
+            if mnemonic.starts_with("bar") {
+                kind = Kind::Barrier;
+            } else if mnemonic.contains("mma.sync") {
+                let shape = mnemonic.split('.').find_map(parse_shape).context("an MMA without a shape")?;
+                kind = Kind::Mma(shape.iter().product());
             }
-            let is_run = |step: &PageStep| !step.barrier && step.reach.is_none() && step.product.is_none();
-            match steps.last_mut() {
-                Some(last)
-                    if last.line == step.line
-                        && last.lanes == step.lanes
-                        && is_run(last)
-                        && is_run(&step)
-                        && (last.fmas == 0) == (step.fmas == 0) =>
+            let text = instr.text.trim_end_matches(';').to_owned();
+            let step = PageStep { line: lines[i].unwrap_or(0), text, lanes: did.lanes, kind };
+            // Several operations of an instruction can access memory.
+            let n = 1 + trace.steps[i + 1..].iter().take_while(|other| !other.first).count();
+            let reaches = (i..i + n).filter_map(|operation| reach(&trace, &subject, operation).transpose());
+            let reaches: Vec<Reach> = reaches.collect::<anyhow::Result<_>>()?;
+            match (steps.last_mut(), &step.kind) {
+                (Some(last), Kind::Run { fmas: more, .. })
+                    if reaches.is_empty()
+                        && (last.line, last.lanes) == (step.line, step.lanes)
+                        && matches!(last.kind, Kind::Run { fmas, .. } if (fmas == 0) == (*more == 0)) =>
                 {
-                    last.instructions += 1;
-                    last.fmas += step.fmas;
+                    if let Kind::Run { instructions, fmas } = &mut last.kind {
+                        *instructions += 1;
+                        *fmas += more;
+                    }
+                    continue;
                 }
+                _ if reaches.is_empty() => steps.push(step),
                 _ => {
-                    steps.push(step);
-                    order.push(warp);
+                    order.extend(vec![trace.warps[i]; reaches.len() - 1]);
+                    let access = |reach| PageStep { kind: Kind::Access(Box::new(reach)), ..step.clone() };
+                    steps.extend(reaches.into_iter().map(access));
                 }
             }
+            order.push(trace.warps[i]);
         }
-        anyhow::ensure!(fragments.iter().all(|own| own.products.is_empty()), "accumulators that no step stores");
         Ok(Self { subject, file, source, warps, order })
     }
 
@@ -340,7 +324,7 @@ impl Followed {
         let Shape { m, n, k } = self.subject.shape;
         let [m, n, k] = [m, n, k].map(|size| size as u32);
         let mut arrays = vec![("A", [1, m, k]), ("B", [1, k, n]), ("C", [1, m, n])];
-        arrays.extend(self.subject.tiles);
+        arrays.extend(TILES.into_iter().zip(self.subject.tiles.iter().copied()));
         arrays
     }
 
@@ -348,24 +332,22 @@ impl Followed {
     /// B are two instructions.
     fn fragments(&self) -> anyhow::Result<Vec<Vec<Vec<u64>>>> {
         let steps = &self.warps[0];
-        let Some(Product { factors: [a, b], result, .. }) = steps.iter().find_map(|step| step.product.clone()) else {
-            return Ok(Vec::new());
-        };
+        let Some(at) = steps.iter().position(|step| matches!(step.kind, Kind::Mma(_))) else { return Ok(Vec::new()) };
         let form = v10_fragments::form()?;
-        let mut fragments = Vec::new();
-        for (matrix, [from, n], halves) in [(0, a, 1), (1, b, 2), (2, result, 2)] {
-            let reached: Vec<&Reach> = steps[from..from + n].iter().filter_map(|step| step.reach.as_ref()).collect();
+        let mut lanes = Vec::new();
+        for (matrix, [from, n]) in fragments(steps, at)?.into_iter().enumerate() {
+            let reached: Vec<&Reach> = steps[from..from + n].iter().filter_map(PageStep::reach).collect();
             let start = reached.iter().flat_map(|reach| reach.elements).flatten().min().context("a fragment")?;
             let cols = u64::from(self.arrays()[reached[0].array].1[2]);
-            let element = |half: u64, (row, col): (usize, usize)| start + row as u64 * cols + col as u64 + 8 * half;
+            let columns: &[u64] = if matrix == 0 { &[0] } else { &[0, 8] };
             let of_lane = |lane: usize| {
-                let [own_a, own_b, own_d] = v10_fragments::held(form, 2, lane);
-                let own = [own_a, own_b, own_d].into_iter().nth(matrix).unwrap_or_default();
-                (0..halves).flat_map(|half| own.iter().map(move |at| element(half, *at))).collect()
+                let own = &v10_fragments::held(form, 2, lane)[matrix];
+                let element = |right: &u64, at: &(usize, usize)| start + at.0 as u64 * cols + at.1 as u64 + right;
+                columns.iter().flat_map(|right| own.iter().map(|at| element(right, at)).collect::<Vec<_>>()).collect()
             };
-            fragments.push((0..32).map(of_lane).collect());
+            lanes.push((0..32).map(of_lane).collect());
         }
-        Ok(fragments)
+        Ok(lanes)
     }
 
     fn pack(&self) -> anyhow::Result<Value> {
@@ -386,8 +368,8 @@ impl Followed {
                 };
                 let text = texts.index_of(json!(step.text));
                 let mut entry = vec![json!(line), json!(text), json!(masks.index_of(json!(step.lanes)))];
-                match (&step.reach, &step.product) {
-                    (Some(reach), _) => {
+                match &step.kind {
+                    Kind::Access(reach) => {
                         let elements: Vec<u64> = reach.elements.iter().flatten().copied().collect();
                         let deltas: Vec<i64> =
                             elements.windows(2).map(|pair| pair[1] as i64 - pair[0] as i64).collect();
@@ -401,11 +383,12 @@ impl Followed {
                         entry.extend([reach.array as u64, direction, reach.width, pattern].map(|n| json!(n)));
                         firsts.push((text, elements[0] as i64));
                     }
-                    (None, Some(Product { multiply_adds, factors: [a, b], result })) => {
-                        entry.push(json!([multiply_adds, a, b, result]));
+                    Kind::Mma(fmas) => {
+                        let [a, b, sums] = fragments(own, i)?;
+                        entry.push(json!([fmas, a, b, sums]));
                     }
-                    (None, None) if step.barrier => {}
-                    (None, None) => entry.extend([json!(step.instructions), json!(step.fmas)]),
+                    Kind::Barrier => {}
+                    Kind::Run { instructions, fmas } => entry.extend([json!(instructions), json!(fmas)]),
                 }
                 steps.push(Value::Array(entry));
             }
@@ -502,10 +485,8 @@ pub(crate) fn counted(subject: Subject) -> anyhow::Result<(Value, Value)> {
     let sums = |steps: &Vec<PageStep>| {
         let mut sums = [0; 7];
         for step in steps {
-            let lanes = u64::from(step.lanes.count_ones());
-            sums[5] += u64::from(step.fmas) * lanes;
-            sums[5] += step.product.as_ref().map_or(0, |product| u64::from(product.multiply_adds));
-            let Some(reach) = &step.reach else { continue };
+            sums[5] += step.fmas();
+            let Some(reach) = step.reach() else { continue };
             let at = if reach.array < 3 { 0 } else { 2 };
             sums[at] += 1;
             let [cost, excess] = reach.costs();

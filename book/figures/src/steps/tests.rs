@@ -8,20 +8,17 @@ fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
         let counted = machine::counters(subject.kernel, subject.shape)?;
         let steps = || followed.warps.iter().flatten();
         let cost = |shared: bool, load: bool| -> u64 {
-            let reached = steps().filter_map(|step| step.reach.as_ref());
+            let reached = steps().filter_map(PageStep::reach);
             let is_own = reached.filter(|r| (r.array > 2) == shared && r.load() == load);
             is_own.map(|r| u64::from(r.costs()[0])).sum()
         };
-        let fmas: u64 = steps().map(|step| u64::from(step.fmas * step.lanes.count_ones())).sum();
-        let products = steps().filter_map(|step| step.product.as_ref());
-        let products: u64 = products.map(|product| u64::from(product.multiply_adds)).sum();
+        let fmas: u64 = steps().map(PageStep::fmas).sum();
         let sums = [
             (cost(false, true), counted.global_load_sectors),
             (cost(false, false), counted.global_store_sectors),
             (cost(true, true), counted.shared_load_wavefronts),
             (cost(true, false), counted.shared_store_wavefronts),
-            (fmas, counted.fmas),
-            (products, counted.tensor_products),
+            (fmas, counted.fmas + counted.tensor_products),
         ];
         for (i, (block, launch)) in sums.into_iter().enumerate() {
             assert_eq!(block, launch, "{}: sum {i}", subject.label);
@@ -36,7 +33,7 @@ fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
 fn no_access_takes_more_wavefronts_than_a_page_draws() -> anyhow::Result<()> {
     for subject in SUBJECTS {
         for step in Followed::new(subject)?.warps.concat() {
-            let shared = step.reach.filter(|r| r.array > 2);
+            let shared = step.reach().filter(|r| r.array > 2);
             assert!(shared.is_none_or(|r| r.costs()[0] <= 8), "{}", step.text);
         }
     }
