@@ -47,8 +47,8 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
     for race in Race::all() {
         cases.push(raced(race)?);
     }
-    for subject in steps::SUBJECTS {
-        let (trace, answer) = steps::counted(subject)?;
+    for subject in steps::subjects()? {
+        let (trace, answer) = steps::counted(&subject)?;
         cases.push(Case { ask: format!("stepped({trace})"), answer: answer.to_string() });
     }
     Ok(cases)

@@ -249,8 +249,8 @@ pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) ->
 }
 
 /// Traces all warps of the first block, in the order in which the emulated GPU ran them.
-pub(crate) fn block(kernel: &'static str, shape: Shape) -> anyhow::Result<Trace> {
-    run(&launch_of(kernel, shape)?, Some((FIRST.block, None)))
+pub(crate) fn block(kernel: &str, [m, n, k]: [usize; 3]) -> anyhow::Result<Trace> {
+    run(&launch_of(kernel_of(kernel)?.name, Shape { m, n, k })?, Some((FIRST.block, None)))
 }
 
 pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {

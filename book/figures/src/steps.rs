@@ -7,10 +7,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
-use catalog::Shape;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use simt::memory::rules::{self, Addresses};
 use simt::program::MemSpace;
@@ -20,62 +20,33 @@ use simt::trace::Matrices;
 use crate::machine::{self, Trace};
 use crate::v10_fragments;
 
-/// A kernel that a page replays step by step.
-#[derive(Debug, Clone, Copy)]
+/// A kernel that a page replays step by step: an entry of `book/figures/steps.toml`.
+#[derive(Debug, Deserialize)]
 pub(crate) struct Subject {
-    /// Name that a page selects it by.
-    pub(crate) key: &'static str,
-    label: &'static str,
-    kernel: &'static str,
-    shape: Shape,
-    /// Buffers of `a_tile` and of `b_tile`, and their rows and columns, padding included.
-    tiles: &'static [[u32; 3]],
-    /// Header with the body, and its first and last anchor, where that is not `kernel` of the kernel's own file.
-    body: Option<(&'static str, [&'static str; 2])>,
-}
-
-const fn subject(
-    key: &'static str,
-    label: &'static str,
-    kernel: &'static str,
-    [m, n, k]: [usize; 3],
-    tiles: &'static [[u32; 3]],
-) -> Subject {
-    Subject { key, label, kernel, shape: Shape { m, n, k }, tiles, body: None }
+    page: String,
+    label: String,
+    name: String,
+    shape: [usize; 3],
+    #[serde(default)]
+    tiles: Vec<[u32; 3]>,
+    body: Option<[String; 3]>,
 }
 
 const TILES: [&str; 2] = ["a_tile", "b_tile"];
 
-/// Kernels of one chapter are next to each other.
-pub(crate) const SUBJECTS: [Subject; 10] = [
-    subject("v01", "row_per_lane, 32 × 32, K = 16", "sgemm_v01_row_per_lane", [32, 32, 16], &[]),
-    subject("v01", "col_per_lane, 32 × 32, K = 16", "sgemm_v01_col_per_lane", [32, 32, 16], &[]),
-    subject("v01", "row_per_lane, 28 × 28, K = 13", "sgemm_v01_row_per_lane", [28, 28, 13], &[]),
-    subject("v01", "col_per_lane, 28 × 28, K = 13", "sgemm_v01_col_per_lane", [28, 28, 13], &[]),
-    subject("v02", "tile16, 16 × 16, K = 48", "sgemm_v02_tile16", [16, 16, 48], &[[1, 16, 16], [1, 16, 16]]),
-    subject("v02", "tile32, 32 × 32, K = 64", "sgemm_v02_tile32", [32, 32, 64], &[[1, 32, 32], [1, 32, 32]]),
-    subject("v02", "tile32, 28 × 28, K = 40", "sgemm_v02_tile32", [28, 28, 40], &[[1, 32, 32], [1, 32, 32]]),
-    subject("v05", "128 × 128, K = 16", "sgemm_v05_bank_conflict_free", [128, 128, 16], &[[1, 8, 132], [1, 8, 128]]),
-    subject("v07", "128 × 128, K = 24", "sgemm_v07_double_buffer", [128, 128, 24], &[[2, 8, 132], [2, 8, 128]]),
-    Subject {
-        body: Some(("kernels/v10_plan.cuh", ["multiply", "product"])),
-        ..subject(
-            "v10",
-            "bf16, 128 × 128, K = 64",
-            "bf16gemm_v10_shared",
-            [128, 128, 64],
-            &[[2, 128, 40], [2, 32, 136]],
-        )
-    },
-];
+pub(crate) fn subjects() -> anyhow::Result<Vec<Subject>> {
+    const FILE: &str = "book/figures/steps.toml";
+    let mut all: BTreeMap<String, Vec<Subject>> = toml::from_str(&machine::read(FILE)?).context(FILE)?;
+    all.remove("kernel").context(FILE)
+}
 
 impl Subject {
     /// Returns a file, and the kernel's body in it with line numbers, without marker lines for starters and includes.
     fn source(&self) -> anyhow::Result<(String, Vec<(u32, String)>)> {
         const MARKS: [&str; 3] = ["// ANCHOR", "// SOLUTION", "// STARTER"];
-        let own = format!("kernels/{}.cu", machine::source_of(self.kernel)?);
-        let (name, anchors) = self.body.unwrap_or((&own, ["kernel"; 2]));
-        let [first, last] = anchors.map(|anchor| format!("// ANCHOR: {anchor}"));
+        let own = [format!("kernels/{}.cu", machine::source_of(&self.name)?), "kernel".into(), "kernel".into()];
+        let [name, first, last] = self.body.as_ref().unwrap_or(&own);
+        let [first, last] = [first, last].map(|anchor| format!("// ANCHOR: {anchor}"));
         let text = machine::read(name)?;
         let mut shown = Vec::new();
         let mut is_last = false;
@@ -85,7 +56,7 @@ impl Subject {
                 shown.push((number, line.to_owned()));
             }
             if is_last && line == "}" {
-                return Ok((name.to_owned(), shown));
+                return Ok((name.clone(), shown));
             }
         }
         bail!("{name} has no end of its kernel")
@@ -103,7 +74,7 @@ fn line(trace: &Trace, file: &str, source: &[(u32, String)], step: usize) -> Opt
     shown.or(lines.first()).copied()
 }
 
-/// How a load distributes elements over lanes.
+/// Direction of an access, and how a load distributes elements over lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Direction {
     Store,
@@ -186,8 +157,8 @@ impl PageStep {
 }
 
 /// The steps of a subject's block.
-pub(crate) struct Followed {
-    subject: Subject,
+pub(crate) struct Followed<'s> {
+    subject: &'s Subject,
     file: String,
     /// The lines that a page shows, with their numbers.
     source: Vec<(u32, String)>,
@@ -196,7 +167,7 @@ pub(crate) struct Followed {
     order: Vec<u32>,
 }
 
-/// Returns the elements of each access of an operation: one at most.
+/// Returns the elements that an operation accesses.
 fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option<Reach>> {
     let did = &trace.steps[step];
     let (access, direction) = match (&did.access, &did.matrices) {
@@ -206,7 +177,7 @@ fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option
         (None, None) => return Ok(None),
     };
     let first = access.addresses.iter().flatten().min().context("an access of no lane")?;
-    let [factor, result] = machine::element_bytes(subject.kernel)?;
+    let [factor, result] = machine::element_bytes(&subject.name)?;
     let (array, base) = match access.space {
         MemSpace::Global => {
             let below = trace.buffers.iter().enumerate().filter(|(_, base)| **base <= *first);
@@ -243,8 +214,8 @@ fn registers(text: &str) -> Vec<Vec<&str>> {
     lists.map(|list| list.split(',').map(str::trim).collect()).collect()
 }
 
-/// Returns the steps that load the fragments of A and B of an MMA, step `at`, and those that store its accumulators: the
-/// first, and their number.
+/// Returns the steps that load the fragments of A and B of an MMA, which is step `at`, and those that store its
+/// accumulators: the first, and their number.
 fn fragments(steps: &[PageStep], at: usize) -> anyhow::Result<[[usize; 2]; 3]> {
     let lists = registers(&steps[at].text);
     let moves = |i: &usize, load: bool, list: usize| {
@@ -264,13 +235,11 @@ fn fragments(steps: &[PageStep], at: usize) -> anyhow::Result<[[usize; 2]; 3]> {
     Ok(ranges)
 }
 
-impl Followed {
-    pub(crate) fn new(subject: Subject) -> anyhow::Result<Self> {
-        let trace = machine::block(subject.kernel, subject.shape)?;
+impl<'s> Followed<'s> {
+    pub(crate) fn new(subject: &'s Subject) -> anyhow::Result<Self> {
+        let trace = machine::block(&subject.name, subject.shape)?;
         let (file, source) = subject.source()?;
         let n_warps = trace.warps.iter().max().map_or(0, |last| *last as usize + 1);
-        let mut warps: Vec<Vec<PageStep>> = vec![Vec::new(); n_warps];
-        let mut order = Vec::new();
         // Instructions without a line prepare the next one that has a line.
         let mut next = vec![None; n_warps];
         let mut lines = vec![None; trace.steps.len()];
@@ -278,58 +247,56 @@ impl Followed {
             next[*warp as usize] = line(&trace, &file, &source, i).or(next[*warp as usize]);
             lines[i] = next[*warp as usize];
         }
+        let mut sequence = Vec::new();
         for (i, did) in trace.steps.iter().enumerate().filter(|(_, did)| did.first) {
             let instr = &trace.kernel().instrs[did.instr as usize];
-            let steps = &mut warps[trace.warps[i] as usize];
             let mnemonic = instr.mnemonic();
-            let mut kind = Kind::Run { instructions: 1, fmas: instr.fmas.into() };
-            if mnemonic.starts_with("bar") {
-                kind = Kind::Barrier;
-            } else if mnemonic.contains("mma.sync") {
-                let shape = mnemonic.split('.').find_map(parse_shape).context("an MMA without a shape")?;
-                kind = Kind::Mma(shape.iter().product());
-            }
-            let text = instr.text.trim_end_matches(';').to_owned();
-            let step = PageStep { line: lines[i].unwrap_or(0), text, lanes: did.lanes, kind };
             // Several operations of an instruction can access memory.
             let n = 1 + trace.steps[i + 1..].iter().take_while(|other| !other.first).count();
-            let reaches = (i..i + n).filter_map(|operation| reach(&trace, &subject, operation).transpose());
-            let reaches: Vec<Reach> = reaches.collect::<anyhow::Result<_>>()?;
-            match (steps.last_mut(), &step.kind) {
-                (Some(last), Kind::Run { fmas: more, .. })
-                    if reaches.is_empty()
-                        && (last.line, last.lanes) == (step.line, step.lanes)
-                        && matches!(last.kind, Kind::Run { fmas, .. } if (fmas == 0) == (*more == 0)) =>
-                {
-                    if let Kind::Run { instructions, fmas } = &mut last.kind {
-                        *instructions += 1;
-                        *fmas += more;
-                    }
-                    continue;
-                }
-                _ if reaches.is_empty() => steps.push(step),
-                _ => {
-                    order.extend(vec![trace.warps[i]; reaches.len() - 1]);
-                    let access = |reach| PageStep { kind: Kind::Access(Box::new(reach)), ..step.clone() };
-                    steps.extend(reaches.into_iter().map(access));
-                }
+            let mut kinds = Vec::new();
+            for operation in i..i + n {
+                kinds.extend(reach(&trace, subject, operation)?.map(|reach| Kind::Access(Box::new(reach))));
             }
-            order.push(trace.warps[i]);
+            if mnemonic.contains("mma.sync") {
+                let shape = mnemonic.split('.').find_map(parse_shape).context("an MMA without a shape")?;
+                kinds.push(Kind::Mma(shape.iter().product()));
+            } else if mnemonic.starts_with("bar") {
+                kinds.push(Kind::Barrier);
+            } else if kinds.is_empty() {
+                kinds.push(Kind::Run { instructions: 1, fmas: instr.fmas.into() });
+            }
+            let (line, text) = (lines[i].unwrap_or(0), instr.text.trim_end_matches(';'));
+            let step = |kind| (trace.warps[i], PageStep { line, text: text.to_owned(), lanes: did.lanes, kind });
+            sequence.extend(kinds.into_iter().map(step));
+        }
+        sequence.dedup_by(|(warp, step), (before, last)| match (&mut last.kind, &step.kind) {
+            (Kind::Run { instructions, fmas }, Kind::Run { instructions: more, fmas: more_fmas })
+                if (*warp, step.line, step.lanes, *more_fmas == 0) == (*before, last.line, last.lanes, *fmas == 0) =>
+            {
+                *instructions += more;
+                *fmas += more_fmas;
+                true
+            }
+            _ => false,
+        });
+        let order = sequence.iter().map(|(warp, _)| *warp).collect();
+        let mut warps = vec![Vec::new(); n_warps];
+        for (warp, step) in sequence {
+            warps[warp as usize].push(step);
         }
         Ok(Self { subject, file, source, warps, order })
     }
 
     /// Returns the names, buffers, rows and columns of arrays, in the order of [`Reach::array`].
     fn arrays(&self) -> Vec<(&'static str, [u32; 3])> {
-        let Shape { m, n, k } = self.subject.shape;
-        let [m, n, k] = [m, n, k].map(|size| size as u32);
+        let [m, n, k] = self.subject.shape.map(|size| size as u32);
         let mut arrays = vec![("A", [1, m, k]), ("B", [1, k, n]), ("C", [1, m, n])];
         arrays.extend(TILES.into_iter().zip(self.subject.tiles.iter().copied()));
         arrays
     }
 
-    /// Returns the elements of A, B and C that each lane has in the first MMA, by the layout of `mma.sync`: 16 columns of
-    /// B are two instructions.
+    /// Returns the elements of A, B and C that each lane has in the first MMA, by the layout of `mma.sync`, which has 8
+    /// columns of B: 16 are two instructions.
     fn fragments(&self) -> anyhow::Result<Vec<Vec<Vec<u64>>>> {
         let steps = &self.warps[0];
         let Some(at) = steps.iter().position(|step| matches!(step.kind, Kind::Mma(_))) else { return Ok(Vec::new()) };
@@ -352,13 +319,10 @@ impl Followed {
 
     fn pack(&self) -> anyhow::Result<Value> {
         let (first, last) = (self.source[0].0, self.source[self.source.len() - 1].0);
-        let mut texts = Index::default();
-        let mut masks = Index::default();
-        let mut patterns = Index::default();
+        let [mut texts, mut masks, mut patterns] = <[Index; 3]>::default();
         let mut programs: Vec<Program> = Vec::new();
         for (warp, own) in self.warps.iter().enumerate() {
             let mut steps = Vec::new();
-            let mut firsts = Vec::new();
             for (i, step) in own.iter().enumerate() {
                 // Entry and return are in the wrapper around the body.
                 let line = match step.line {
@@ -368,11 +332,12 @@ impl Followed {
                 };
                 let text = texts.index_of(json!(step.text));
                 let mut entry = vec![json!(line), json!(text), json!(masks.index_of(json!(step.lanes)))];
+                let mut access = None;
                 match &step.kind {
                     Kind::Access(reach) => {
                         let elements: Vec<u64> = reach.elements.iter().flatten().copied().collect();
-                        let deltas: Vec<i64> =
-                            elements.windows(2).map(|pair| pair[1] as i64 - pair[0] as i64).collect();
+                        let deltas = elements.windows(2).map(|pair| pair[1] as i64 - pair[0] as i64);
+                        let deltas: Vec<i64> = deltas.collect();
                         let runs = deltas.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as i64]);
                         let pattern = patterns.index_of(runs.collect());
                         let direction = match reach.direction {
@@ -381,7 +346,7 @@ impl Followed {
                             Direction::Matrices { transposed } => 2 + u64::from(transposed),
                         };
                         entry.extend([reach.array as u64, direction, reach.width, pattern].map(|n| json!(n)));
-                        firsts.push((text, elements[0] as i64));
+                        access = Some((text, elements[0] as i64));
                     }
                     Kind::Mma(fmas) => {
                         let [a, b, sums] = fragments(own, i)?;
@@ -390,23 +355,21 @@ impl Followed {
                     Kind::Barrier => {}
                     Kind::Run { instructions, fmas } => entry.extend([json!(instructions), json!(fmas)]),
                 }
-                steps.push(Value::Array(entry));
+                steps.push((entry, access));
             }
-            let joined = programs.iter_mut().any(|program| program.join(warp, &steps, &firsts));
-            if !joined {
-                programs.push(Program { steps, firsts, warps: vec![(warp, BTreeMap::new())] });
+            if !programs.iter_mut().any(|program| program.join(warp, &steps)) {
+                programs.push(Program { steps, warps: vec![(warp, BTreeMap::new())] });
             }
         }
         let order = self.order.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as u32]);
-        let Shape { m, n, k } = self.subject.shape;
-        let [factor, result] = machine::element_bytes(self.subject.kernel)?;
+        let [factor, result] = machine::element_bytes(&self.subject.name)?;
         let arrays: Vec<Value> = (self.arrays().iter().enumerate())
             .map(|(i, (name, [n, rows, cols]))| json!([name, n * rows, cols, if i == 2 { result } else { factor }, n]))
             .collect();
         Ok(json!({
             "label": self.subject.label,
             "file": self.file,
-            "shape": [m, n, k],
+            "shape": self.subject.shape,
             "arrays": arrays,
             "source": self.source,
             "texts": texts.all,
@@ -418,54 +381,42 @@ impl Followed {
     }
 }
 
+/// The entry of a step, and the text and first element of an access.
+type Entry = (Vec<Value>, Option<(u64, i64)>);
+
 /// Warps that do the same, at addresses that are a distance apart for each instruction.
 struct Program {
-    steps: Vec<Value>,
-    /// Text and first element of each access of the first warp.
-    firsts: Vec<(u64, i64)>,
+    /// Steps of the first warp.
+    steps: Vec<Entry>,
     /// Warps, and for each text the distance of their elements from those of the first warp.
     warps: Vec<(usize, BTreeMap<u64, i64>)>,
 }
 
 impl Program {
     /// Adds a warp, if it does the same.
-    fn join(&mut self, warp: usize, steps: &[Value], firsts: &[(u64, i64)]) -> bool {
+    fn join(&mut self, warp: usize, steps: &[Entry]) -> bool {
         let mut apart = BTreeMap::new();
-        let same = |((text, own), (_, first)): (&(u64, i64), &(u64, i64))| {
-            *apart.entry(*text).or_insert(own - first) == own - first
+        let same = |((entry, own), (other, first)): (&Entry, &Entry)| {
+            let accesses = own.zip(*first);
+            let same = |((text, own), (_, first))| *apart.entry(text).or_insert(own - first) == own - first;
+            entry == other && accesses.is_none_or(same)
         };
-        let joins = self.steps == steps && firsts.iter().zip(&self.firsts).all(same);
+        let joins = self.steps.len() == steps.len() && steps.iter().zip(&self.steps).all(same);
         if joins {
             self.warps.push((warp, apart));
         }
         joins
     }
 
-    /// A distance is a number for each next warp where they are equal, otherwise a list.
     fn pack(&self) -> Value {
-        let mut firsts = self.firsts.iter();
-        let steps: Vec<Value> = self
-            .steps
-            .iter()
-            .cloned()
-            .map(|mut step| {
-                if let Value::Array(entry) = &mut step
-                    && entry.len() == 7
-                {
-                    entry.extend(firsts.next().map(|(_, first)| json!(first)));
-                }
-                step
-            })
-            .collect();
-        let start = self.warps[0].0;
-        let texts: BTreeSet<u64> = self.firsts.iter().map(|(text, _)| *text).collect();
+        let entry =
+            |(entry, access): &Entry| entry.iter().cloned().chain(access.map(|(_, first)| json!(first))).collect();
+        let steps: Vec<Value> = self.steps.iter().map(entry).collect();
         let mut apart = serde_json::Map::new();
-        for text in texts {
+        for (text, _) in self.steps.iter().filter_map(|(_, access)| *access) {
             let list: Vec<i64> = self.warps.iter().map(|(_, apart)| apart.get(&text).copied().unwrap_or(0)).collect();
-            let each = list.last().copied().unwrap_or(0) / (self.warps.len() as i64 - 1).max(1);
-            let even = self.warps.iter().zip(&list).all(|((warp, _), n)| *n == each * (warp - start) as i64);
-            if !even || each != 0 {
-                apart.insert(text.to_string(), if even { json!(each) } else { json!(list) });
+            if list.iter().any(|n| *n != 0) {
+                apart.insert(text.to_string(), json!(list));
             }
         }
         let warps: Vec<usize> = self.warps.iter().map(|(warp, _)| *warp).collect();
@@ -476,7 +427,7 @@ impl Program {
 /// Returns the trace that a page must unpack, and for each warp its totals: `[requests, sectors, requests to tiles,
 /// wavefronts, excess wavefronts, multiply-adds, sum of all elements times the number of their lane from 1]`; the order
 /// of the steps; and the elements that lanes have in the fragments of the first MMA.
-pub(crate) fn counted(subject: Subject) -> anyhow::Result<(Value, Value)> {
+pub(crate) fn counted(subject: &Subject) -> anyhow::Result<(Value, Value)> {
     let followed = Followed::new(subject)?;
     let mut packed = followed.pack()?;
     for unused in ["source", "texts"] {
@@ -521,10 +472,10 @@ impl Index {
 /// Returns an error if a kernel's files cannot be read, or a kernel does something that a page cannot show.
 pub fn steps_js() -> anyhow::Result<BTreeMap<String, String>> {
     let mut scripts = BTreeMap::new();
-    for subject in SUBJECTS {
-        let followed = Followed::new(subject).with_context(|| subject.label)?;
-        let packed = followed.pack().with_context(|| subject.label)?;
-        let key = subject.key;
+    for subject in subjects()? {
+        let key = &subject.page;
+        let packed = Followed::new(&subject).and_then(|followed| followed.pack());
+        let packed = packed.with_context(|| subject.label.clone())?;
         let head = format!(
             "// made by: cargo run -p figures -- write; what each warp did on the emulated GPU\n\
              ((window.TileSteps ||= {{}}).{key} ||= []).push(\n"

@@ -100,14 +100,14 @@
     // multiply-adds]; or what it reached: [array, direction, width, pattern, first element], where the direction is 0
     // for a store, 1 for a load, 2 for an ldmatrix, 3 for one that transposes; or an MMA: its multiply-adds, the steps
     // that load its fragments of A and of B, and those that store its accumulators, as [first, number]. The other warps
-    // of a program reach elements that are `apart`: a number for each warp further on, or a list.
+    // of a program reach elements that are `apart`, by text.
     function unpackSteps(trace) {
         const warps = [];
         const masks = trace.masks.map((mask) => Array.from({ length: LANES }, (_, lane) => lane)
             .filter((lane) => (mask >>> lane) & 1));
         for (const program of trace.programs) {
             program.warps.forEach((warp, i) => {
-                const steps = program.steps.map((step) => unpackStep(trace, masks, step, program, warp, i));
+                const steps = program.steps.map((step) => unpackStep(trace, masks, step, program, i));
                 for (const step of steps.filter(({ kind }) => kind === "mma")) {
                     step.fragments = step.fragments.map(([from, n]) => steps.slice(from, from + n));
                 }
@@ -117,7 +117,7 @@
         return warps;
     }
 
-    function unpackStep(trace, masks, [line, text, mask, ...rest], program, warp, i) {
+    function unpackStep(trace, masks, [line, text, mask, ...rest], program, i) {
         const step = { line, instruction: trace.texts[text], lanes: masks[mask] };
         if (rest.length === 0) return { ...step, kind: "barrier" };
         if (rest.length === 2) return { ...step, kind: "run", instructions: rest[0], fmas: rest[1] * step.lanes.length };
@@ -127,9 +127,7 @@
         }
         const [array, direction, width, pattern, first] = rest;
         const size = trace.arrays[array][3];
-        const { warps } = program;
-        const apart = program.apart[text] ?? 0;
-        const elements = [first + (Array.isArray(apart) ? apart[i] : apart * (warp - warps[0]))];
+        const elements = [first + (program.apart[text] ? program.apart[text][i] : 0)];
         const runs = trace.patterns[pattern];
         for (let i = 0; i < runs.length; i += 2) {
             for (let n = 0; n < runs[i + 1]; n += 1) elements.push(elements[elements.length - 1] + runs[i]);

@@ -3,9 +3,9 @@ use super::*;
 /// Totals over the warps of a grid of one block equal the counters of the launch.
 #[test]
 fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
-    for subject in SUBJECTS {
-        let followed = Followed::new(subject)?;
-        let counted = machine::counters(subject.kernel, subject.shape)?;
+    for subject in subjects()? {
+        let followed = Followed::new(&subject)?;
+        let counted = machine::block(&subject.name, subject.shape)?.report.total;
         let steps = || followed.warps.iter().flatten();
         let cost = |shared: bool, load: bool| -> u64 {
             let reached = steps().filter_map(PageStep::reach);
@@ -31,8 +31,8 @@ fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
 /// Maximum that fits in a picture of a page.
 #[test]
 fn no_access_takes_more_wavefronts_than_a_page_draws() -> anyhow::Result<()> {
-    for subject in SUBJECTS {
-        for step in Followed::new(subject)?.warps.concat() {
+    for subject in subjects()? {
+        for step in Followed::new(&subject)?.warps.concat() {
             let shared = step.reach().filter(|r| r.array > 2);
             assert!(shared.is_none_or(|r| r.costs()[0] <= 8), "{}", step.text);
         }
