@@ -11,10 +11,20 @@ const stepped = (trace) => {
   const sum = (steps) => steps.filter(({ addresses }) => addresses).reduce((sum, { addresses, size }) =>
     addresses.reduce((sum, address, lane) => sum + (lane + 1) * (address || 0) / size, sum), 0);
   const warps = R.unpackSteps(trace);
-  const { fragments } = warps[0].find(({ kind }) => kind === "mma") || { fragments: [] };
-  const held = (accesses) => Array.from({ length: R.LANES }, (_, lane) => accesses.flatMap((access) => R.held(access)[lane]));
-  return [warps.map((steps) => [...Object.values(R.countSteps(steps)), sum(steps)]), R.unpackOrder(trace), fragments.map(held)];
+  return [warps.map((steps) => [...Object.values(R.countSteps(steps)), sum(steps)]), R.unpackOrder(trace)];
 };
+// Whether each lane has the elements in an MMA of 16 x 16 x 16 that it has in mma.sync, of which 16 columns of B take two.
+const fragmentsOf = (trace) => R.unpackSteps(trace).flat().filter(({ kind }) => kind === "mma").map(({ fragments }) =>
+  fragments.every((accesses, matrix) => {
+    const cols = trace.arrays[accesses[0].array][2];
+    const lanes = Array.from({ length: R.LANES }, (_, lane) => accesses.flatMap((access) => R.held(access)[lane]));
+    const start = Math.min(...lanes.flat());
+    return lanes.every((held, lane) => {
+      const own = TileModels.fragment(16, 2, lane)[matrix].flat();
+      const all = (matrix === 0 ? [0] : [0, 8]).flatMap((right) => own.map(([row, col]) => start + row * cols + col + right));
+      return held.join() === all.join();
+    });
+  }));
 const parts = [];
 let verdict = "", n = 0;
 const check = (text, got, want) => {

@@ -14,7 +14,7 @@ use simt::program::tensor::Swizzle;
 use crate::explorers::{Case, rules_js};
 use crate::rings::{PAIR, RING, Work};
 use crate::v10_fragments::held;
-use crate::{machine, register_banks};
+use crate::{machine, register_banks, steps};
 
 /// Scripts with models, below `book/src/explorers`.
 const MODELS: &str =
@@ -88,6 +88,11 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
         cases.push(case(format!("operands({listing:?}).slice(1, 8).map((one) => one.banks)"), banks));
     }
     rings(&mut cases)?;
+    for subject in steps::subjects()?.iter().filter(|subject| subject.page == "v10") {
+        let (trace, _) = steps::counted(subject)?;
+        let every = format!("fragmentsOf({trace}).map(Number).join(\"\")");
+        cases.push(Case { ask: every, answer: format!("{:?}", "1".repeat(8 * 32)) });
+    }
     // The numbers of chapters: shares of 288 tiles of 192 steps, and turns after eleven steps in a ring of two stages.
     let shares = "schedule(288,192,132,132).map((pieces) => pieces.reduce((sum, piece) => sum + piece[2], 0))";
     cases.push(case(format!("{shares}.reduce((sum, steps) => sum + steps)"), 288 * 192));

@@ -18,12 +18,11 @@ use simt::program::mma::fragment::parse_shape;
 use simt::trace::Matrices;
 
 use crate::machine::{self, Trace};
-use crate::v10_fragments;
 
 /// A kernel that a page replays step by step: an entry of `book/figures/steps.toml`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Subject {
-    page: String,
+    pub(crate) page: String,
     label: String,
     name: String,
     shape: [usize; 3],
@@ -295,28 +294,6 @@ impl<'s> Followed<'s> {
         arrays
     }
 
-    /// Returns the elements of A, B and C that each lane has in the first MMA, by the layout of `mma.sync`, which has 8
-    /// columns of B: 16 are two instructions.
-    fn fragments(&self) -> anyhow::Result<Vec<Vec<Vec<u64>>>> {
-        let steps = &self.warps[0];
-        let Some(at) = steps.iter().position(|step| matches!(step.kind, Kind::Mma(_))) else { return Ok(Vec::new()) };
-        let form = v10_fragments::form()?;
-        let mut lanes = Vec::new();
-        for (matrix, [from, n]) in fragments(steps, at)?.into_iter().enumerate() {
-            let reached: Vec<&Reach> = steps[from..from + n].iter().filter_map(PageStep::reach).collect();
-            let start = reached.iter().flat_map(|reach| reach.elements).flatten().min().context("a fragment")?;
-            let cols = u64::from(self.arrays()[reached[0].array].1[2]);
-            let columns: &[u64] = if matrix == 0 { &[0] } else { &[0, 8] };
-            let of_lane = |lane: usize| {
-                let own = &v10_fragments::held(form, 2, lane)[matrix];
-                let element = |right: &u64, at: &(usize, usize)| start + at.0 as u64 * cols + at.1 as u64 + right;
-                columns.iter().flat_map(|right| own.iter().map(|at| element(right, at)).collect::<Vec<_>>()).collect()
-            };
-            lanes.push((0..32).map(of_lane).collect());
-        }
-        Ok(lanes)
-    }
-
     fn pack(&self) -> anyhow::Result<Value> {
         let (first, last) = (self.source[0].0, self.source[self.source.len() - 1].0);
         let [mut texts, mut masks, mut patterns] = <[Index; 3]>::default();
@@ -425,8 +402,7 @@ impl Program {
 }
 
 /// Returns the trace that a page must unpack, and for each warp its totals: `[requests, sectors, requests to tiles,
-/// wavefronts, excess wavefronts, multiply-adds, sum of all elements times the number of their lane from 1]`; the order
-/// of the steps; and the elements that lanes have in the fragments of the first MMA.
+/// wavefronts, excess wavefronts, multiply-adds, sum of all elements times the number of their lane from 1]`.
 pub(crate) fn counted(subject: &Subject) -> anyhow::Result<(Value, Value)> {
     let followed = Followed::new(subject)?;
     let mut packed = followed.pack()?;
@@ -447,7 +423,7 @@ pub(crate) fn counted(subject: &Subject) -> anyhow::Result<(Value, Value)> {
         }
         sums
     };
-    Ok((packed, json!([followed.warps.iter().map(sums).collect::<Vec<_>>(), followed.order, followed.fragments()?])))
+    Ok((packed, json!([followed.warps.iter().map(sums).collect::<Vec<_>>(), followed.order])))
 }
 
 /// A list that stores each value once.

@@ -33,7 +33,7 @@ pub(crate) fn held(form: MmaForm, packed: usize, lane: usize) -> [Vec<(usize, us
     [(0..n_a).flat_map(in_a).collect(), (0..n_b).flat_map(in_b).collect(), (0..n_d).map(in_d).collect()]
 }
 
-pub(crate) fn form() -> anyhow::Result<MmaForm> {
+fn form() -> anyhow::Result<MmaForm> {
     let types = Types::Small(FactorType::Bf16, FactorType::Bf16, AccumulatorType::F32);
     MmaForm::new(M as u8, K as u16, types, None).context("there is no product of 16 x 8 x 16 of bf16")
 }
