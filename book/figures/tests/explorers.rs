@@ -70,8 +70,8 @@ fn answers_are_judged_as_the_command_line_judges_them() -> anyhow::Result<()> {
     for (answer, within) in [(0.125, None), (8.0, Some(0.5)), (0.1, Some(0.03)), (0.0, None)] {
         let [id, question, because] = [const { String::new() }; 3];
         let answer = Answer::Number(answer);
-        let (choices, slips, derive, again) = (vec![], BTreeMap::new(), None, None);
-        let number = Question { id, question, answer, choices, within, because, slips, derive, again };
+        let (choices, slips, derive, again, variant) = (vec![], BTreeMap::new(), None, None, None);
+        let number = Question { id, question, answer, choices, within, because, slips, derive, again, variant };
         let right = number.answer.text();
         for given in given {
             let ask = format!(

@@ -10,6 +10,7 @@
 //! - [`fixtures`]: kernels whose header states how they are launched, for the tests.
 //! - [`solutions`]: possible submissions, wrong and right, for the tests.
 //! - [`variant`]: tasks whose numbers are drawn for a class.
+//! - [`drawn`]: questions whose numbers are drawn for each student.
 //! - [`expression`]: numbers computed from other numbers.
 //! - [`measure`]: named measures over the counters of the emulated GPU, compared with thresholds.
 //! - [`verdict`]: the outcome of judging one kernel.
@@ -28,6 +29,7 @@
 
 pub mod compile;
 pub mod diff;
+pub mod drawn;
 pub mod edits;
 pub mod explain;
 pub mod expression;

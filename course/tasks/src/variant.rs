@@ -127,7 +127,7 @@ impl Variant {
     pub fn table(&self, point: &Point) -> Result<Table, VariantError> {
         let mut names = vec![("BYTES", point.work.element_bytes() as f64)];
         names.extend(point.numbers.iter().map(|(name, n)| (name.as_str(), *n as f64)));
-        let filler = Filler { point, names };
+        let filler = Filler { point: Some(point), names };
         let mut table = self.task.clone();
         for (field, value) in table.iter_mut() {
             filler.fill(value).map_err(|why| VariantError::Field { field: field.clone(), why })?;
@@ -139,9 +139,11 @@ impl Variant {
     }
 }
 
-struct Filler<'a> {
-    point: &'a Point,
-    names: Vec<(&'a str, f64)>,
+/// Fills in texts with expressions in braces.
+pub(crate) struct Filler<'a> {
+    /// The computation that a text may describe.
+    pub(crate) point: Option<&'a Point>,
+    pub(crate) names: Vec<(&'a str, f64)>,
 }
 
 impl Filler<'_> {
@@ -168,6 +170,10 @@ impl Filler<'_> {
                 Value::Float(number)
             });
         }
+        Ok(Value::String(self.text(text)?))
+    }
+
+    pub(crate) fn text(&self, text: &str) -> Result<String, FillError> {
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
             let (inner, after) = after.split_once('}').ok_or_else(|| FillError::OpenBrace(text.to_owned()))?;
@@ -178,19 +184,19 @@ impl Filler<'_> {
             }
             rest = after;
         }
-        Ok(Value::String(out + rest))
+        Ok(out + rest)
     }
 
     fn word(&self, name: &str) -> Option<&'static str> {
-        match name {
-            "LAYOUT" => Some(self.point.work.layout()),
-            "ELEMENT" => Some(self.point.element()),
+        match (name, self.point) {
+            ("LAYOUT", Some(point)) => Some(point.work.layout()),
+            ("ELEMENT", Some(point)) => Some(point.element()),
             _ => None,
         }
     }
 
     /// Evaluates and rounds an expression, so that a text shows the threshold that holds.
-    fn number(&self, expression: &str) -> Result<f64, FillError> {
+    pub(crate) fn number(&self, expression: &str) -> Result<f64, FillError> {
         let value = evaluate(expression, &self.names)
             .map_err(|why| FillError::Expression { expression: expression.to_owned(), why })?;
         Ok((value * ROUNDING).round() / ROUNDING)

@@ -159,6 +159,9 @@ impl Question {
         if let Some(slip) = self.slips.keys().find(|slip| self.accepts(slip) || !self.understands(slip)) {
             return Some(format!("slips: `{slip}` is no wrong answer"));
         }
+        if let Some(why) = self.variant.as_ref().and_then(|variant| variant.complaint(|given| self.accepts(given))) {
+            return Some(why);
+        }
         let derive = self.derive.as_ref()?;
         let kernel = catalog::STEPS.iter().flat_map(|step| step.kernels).find(|kernel| kernel.name == derive.kernel);
         let Some(kernel) = kernel else {

@@ -6,6 +6,7 @@ use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 use super::criterion::shape_of;
+use crate::drawn::DrawnQuestion;
 use crate::measure::Measure;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,9 @@ pub struct Question {
     /// Later step in which the question returns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
+    /// The same question with numbers that are drawn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<DrawnQuestion>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +46,18 @@ pub enum Answer {
     Choice(String),
 }
 
+/// Share of a drawn answer by which a given one may differ: three digits are enough.
+const TOLERANCE: f64 = 0.005;
+
 impl Question {
+    /// Returns the question with the numbers that are drawn for a student, where they are; `name` is its own with the
+    /// step, and `number` that of the assignment.
+    pub fn drawn(&self, number: u32, name: &str, student: &str) -> Option<Self> {
+        let (question, answer) = self.variant.as_ref()?.draw(number, name, student)?;
+        let within = Some(answer.abs() * TOLERANCE);
+        Some(Self { question, answer: Answer::Number(answer), within, ..self.clone() })
+    }
+
     /// Returns whether an answer is right: a number, or the text, letter or number of a choice.
     pub fn accepts(&self, given: &str) -> bool {
         let given = given.trim();
