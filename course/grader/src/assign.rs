@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use catalog::files::FileError;
-use catalog::provenance::target_of;
+use catalog::provenance::{sha256, target_of};
+use tasks::drawn::{self, DrawnTexts};
 use tasks::solutions::{self, SolutionError};
 use tasks::task::{Question, UnknownTask, file_of};
 use tasks::variant::{self, Point, VariantError};
@@ -128,8 +129,11 @@ pub fn choose(
         }
         given.push(AssignedTask { starter: starter(&task).map_err(AssignError::Starter)?, task, drawn });
         if steps.insert(name.step.clone()) {
-            let of_step = catalogue.questions.into_iter();
-            questions.extend(of_step.map(|question| (format!("{}.{}", name.step, question.id), question)));
+            // The book has the answers of the others.
+            let (drawn, fixed): (Vec<_>, Vec<_>) =
+                catalogue.questions.into_iter().partition(|question| question.variant.is_some());
+            let of_step = if drawn.is_empty() { fixed } else { drawn };
+            questions.extend(of_step.into_iter().map(|one| (format!("{}.{}", name.step, one.id), one)));
         }
     }
     // The repository contains the PTX of a launched kernel.
@@ -187,6 +191,11 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
     }
     if !assignment.questions.is_empty() {
         copier.put(Path::new("my/answers.toml"), answers(assignment))?;
+    }
+    let drawn = drawn_texts(assignment);
+    if !drawn.texts.is_empty() {
+        let head = "# Questions with all numbers that are drawn; yours: cargo xtask questions ID\n";
+        copier.put(Path::new(drawn::FILE), head.to_owned() + &toml::to_string(&drawn)?)?;
     }
     copier.put(Path::new("README.md"), readme(assignment))?;
     copier.put(Path::new(".gitignore"), "/target/\n*.tmp\n")?;
@@ -482,7 +491,13 @@ fn readme(assignment: &Assignment) -> String {
     }
     if !assignment.questions.is_empty() {
         out.push_str("\n## Questions\n\nWrite your answers into `my/answers.toml`.\n\n");
-        for (id, question) in &assignment.questions {
+        if assignment.questions.iter().any(|(_, question)| question.variant.is_some()) {
+            out.push_str(
+                "The numbers are drawn for you: `cargo xtask questions ID` prints your questions. ID is yours in the list \
+                 of your class, or the name of your team if you have one; write it into the file, too.\n\n",
+            );
+        }
+        for (id, question) in assignment.questions.iter().filter(|(_, question)| question.variant.is_none()) {
             out.push_str(&format!("- `{id}`: {}\n", question.question.trim()));
             for (at, choice) in question.choices.iter().enumerate() {
                 out.push_str(&format!("  - {}) {choice}\n", quiz::letter(at)));
@@ -493,12 +508,31 @@ fn readme(assignment: &Assignment) -> String {
 }
 
 fn answers(assignment: &Assignment) -> String {
-    let mut out =
-        String::from("# Your answers: a number, or the letter of a choice. The questions are in the README.\n\n");
+    let mut out = String::from(
+        "# Your answers: a number, or the letter of a choice. The README says where the questions are.\n\n",
+    );
+    if !drawn_texts(assignment).texts.is_empty() {
+        out.push_str("student = \"\"  # the ID whose questions you answer\n\n");
+    }
     for (id, _) in &assignment.questions {
         out.push_str(&format!("\"{id}\" = \"\"\n"));
     }
     out
+}
+
+/// Returns the texts of the questions whose numbers are drawn.
+fn drawn_texts(assignment: &Assignment) -> DrawnTexts {
+    let texts =
+        assignment.questions.iter().filter_map(|(id, question)| Some((id.clone(), question.variant.as_ref()?.texts())));
+    DrawnTexts { number: assignment.number(), texts: texts.collect() }
+}
+
+impl Assignment {
+    /// Returns a number that draws the questions. It is public: three digits exclude few guesses of the seed.
+    fn number(&self) -> u32 {
+        let hash = sha256(format!("questions {}", self.seed).as_bytes());
+        u32::from_str_radix(&hash[..6], 16).unwrap_or_default() % 1000
+    }
 }
 
 const RUNNER: &str = "[self-hosted, gpu]";
@@ -554,8 +588,11 @@ pub fn rubric(assignment: &Assignment) -> String {
             out.push_str(&format!("does = {DOES:.0}\n"));
         }
     }
-    for (id, _) in &assignment.questions {
+    for (id, question) in &assignment.questions {
         out.push_str(&format!("\n[[question]]\nid = \"{id}\"\npoints = 1\n"));
+        if question.variant.is_some() {
+            out.push_str(&format!("drawn = {}\n", assignment.number()));
+        }
     }
     out
 }

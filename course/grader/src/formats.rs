@@ -45,6 +45,12 @@ pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
     ])
 }
 
+/// Returns the codes of an anonymous grading with their names, as CSV.
+pub fn codes(class: &Class) -> String {
+    let rows = class.codes.iter().map(|row| csv::line(row));
+    ["code,student\n".to_owned()].into_iter().chain(rows).collect()
+}
+
 fn json(value: &impl serde::Serialize) -> String {
     // Strings, numbers and lists always serialise.
     let mut text = serde_json::to_string_pretty(value).expect("plain data");

@@ -17,10 +17,13 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use catalog::files::{FileError, write_whole};
 use catalog::provenance::Sha256;
 use serde::{Deserialize, Serialize};
+use tasks::drawn;
 use tasks::verdict::{Status, Verdict};
-use tasks::{TomlError, edits, part_id};
+use tasks::{edits, part_id};
 
+use crate::anonymous;
 use crate::person::Person;
+use crate::points::{self, GivenPoints, PointsError};
 use crate::roster;
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
@@ -29,8 +32,10 @@ use crate::similar::{self, Pair, Same, Source};
 use crate::submissions::{self, Submission, SubmittedFile};
 use crate::unit::{TaskLimits, Tools, Unit, code};
 
-/// Raised when results of an older version must not be used.
-const VERSION: u32 = 1;
+/// Version of stored verdicts, raised when those of an older one must not be used.
+const STORED_VERSION: u32 = 1;
+/// Format of the grades, raised when a program that reads the former one cannot read them.
+const FORMAT: u32 = 1;
 
 #[derive(Debug)]
 pub struct Grading<'a> {
@@ -55,28 +60,8 @@ pub struct Grading<'a> {
     pub against: &'a [PathBuf],
     /// True where the sources are to be written as MOSS takes them.
     pub moss: bool,
-}
-
-/// Points by student and item.
-pub type GivenPoints = BTreeMap<String, BTreeMap<String, f64>>;
-
-/// Reads a file of points: a table for each student, in which `"v02.right" = 3` or `report = 4`.
-pub fn parse_given(text: &str, file: &str) -> Result<GivenPoints, String> {
-    let parsed = text.parse::<toml::Table>().map_err(|error| {
-        let TomlError { line, why } = TomlError::new(text, &error);
-        format!("{file}:{line}: {why}")
-    })?;
-    let of_student = |(student, table): (String, toml::Value)| {
-        let items =
-            table.as_table().cloned().ok_or_else(|| format!("{file}: {student}: a table of points, as [{student}]"))?;
-        let points = submissions::flat(items).into_iter().map(|(id, value)| match value {
-            toml::Value::Integer(points) => Ok((id, points as f64)),
-            toml::Value::Float(points) if points.is_finite() => Ok((id, points)),
-            _ => Err(format!("{file}: {student}: {id}: a number of points")),
-        });
-        Ok((student.clone(), points.collect::<Result<_, String>>()?))
-    };
-    parsed.into_iter().map(of_student).collect()
+    /// True where the grades have codes in place of names.
+    pub anonymous: bool,
 }
 
 /// The grades of a class. Fields are only ever added.
@@ -93,6 +78,9 @@ pub struct Class {
     pub same: Vec<Same>,
     /// Pairs of submissions with common passages.
     pub similar: Vec<Pair>,
+    /// Code and name of each submission, where the grades are anonymous. It is in no report.
+    #[serde(skip)]
+    pub codes: Vec<[String; 2]>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,6 +98,9 @@ pub struct Student {
     /// Remarks for the instructor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What somebody has to look at by hand: nothing was graded, or it is nobody's in the list.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
 }
 
 impl Student {
@@ -126,12 +117,8 @@ pub enum GradingError {
     Interrupted { done: usize, of: usize },
     #[error("{} has no submissions: folders named after students, or .cu files", .0.display())]
     NoSubmissions(PathBuf),
-    #[error("points by hand for `{0}`, who is not among the students")]
-    UnknownStudent(String),
-    #[error("points by hand for `{0}`, which the rubric does not have")]
-    UnknownItem(String),
-    #[error("points by hand: {name}: {id}: {points} is not from 0 to {max}")]
-    GivenPoints { name: String, id: String, points: f64, max: f64 },
+    #[error(transparent)]
+    Points(#[from] PointsError),
     #[error("no submission in {} has a name of the list", .0.display())]
     NoMatch(PathBuf),
     #[error(transparent)]
@@ -209,7 +196,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
 /// Returns the hash of everything that a verdict on a task depends on, up to the source.
 fn key_of_task(grading: &Grading<'_>, graded: &GradedTask) -> Sha256 {
     let parts = serde_json::json!([
-        VERSION,
+        STORED_VERSION,
         grading.tools.version,
         grading.tools.headers,
         graded.task,
@@ -362,12 +349,20 @@ fn stored_outcome(out: &Path, key: &str) -> Option<StoredOutcome> {
 
 fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<Class, GradingError> {
     let rubric = grading.rubric;
-    let mut students = Vec::new();
+    let (mut students, mut codes) = (Vec::new(), Vec::new());
+    let mut unknown: BTreeSet<&String> = grading.given.keys().collect();
     for (submission, entries) in found {
-        let (mut items, mut verdicts, mut notes) = (Vec::new(), Vec::new(), submission.notes.clone());
+        let (mut items, mut verdicts, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
+        let is_unlisted = grading.roster.is_some() && submission.person.is_none();
+        warnings.extend(submission.notes.first().filter(|_| is_unlisted).cloned());
+        // These say how it came to its owner.
+        let mut notes = if grading.anonymous { warnings.clone() } else { submission.notes.clone() };
         for (graded, entry) in rubric.tasks.iter().zip(entries) {
             let verdict = verdict_of(grading, entry);
-            notes.extend(entry.notes.iter().cloned());
+            let is_refused = verdict.code.as_deref() == Some(code::REFUSED);
+            let is_ungraded = verdict.status == Status::NotRun && verdict.code.is_none();
+            warnings.extend(verdict.why.clone().filter(|_| is_refused || is_ungraded));
+            notes.extend(entry.notes.iter().filter(|_| !grading.anonymous).cloned());
             let name = graded.task.name.to_string();
             if let SubmittedFile::Text(source) = &entry.handed {
                 // A longer source has other code.
@@ -384,37 +379,54 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         if !rubric.questions.is_empty() {
             let (answers, trouble) = submission.answers();
             notes.extend(trouble);
-            items.extend(rubric.questions.iter().map(|graded| score::of_question(graded, &answers)));
+            let asked = submission.asked();
+            let claimed = answers.get("student").filter(|given| drawn::key(given) != drawn::key(asked));
+            if let Some(claimed) = claimed.filter(|_| !grading.anonymous) {
+                notes.push(format!(
+                    "the file of answers is for the questions of {}, and not of {asked}",
+                    crate::plain(claimed)
+                ));
+            }
+            items.extend(rubric.questions.iter().map(|graded| score::of_question(graded, &answers, asked)));
         }
         items.extend(rubric.manual.iter().map(score::of_person));
-        let given = grading.given.get(&submission.student);
-        for (id, points) in given.into_iter().flatten() {
-            let item = items.iter_mut().find(|item| item.id == *id);
-            let item = item.ok_or_else(|| GradingError::UnknownItem(crate::plain(id)))?;
-            if !(0.0..=item.max).contains(points) {
-                let (name, max) = (submission.student.clone(), item.max);
-                return Err(GradingError::GivenPoints { name, id: id.clone(), points: *points, max });
-            }
-            score::give(item, *points);
-        }
+        let name = shown_name(grading, &submission.student);
+        let code = anonymous::code(rubric.seed, &submission.student);
+        let given = grading.given.iter().filter(|(of, _)| [&submission.student, &code].contains(of));
         // What a person gives is not cut.
-        let by_hand: f64 = given.into_iter().flatten().map(|(_, points)| points).sum();
+        let mut by_hand = 0.0;
+        for (of, given) in given {
+            unknown.remove(of);
+            by_hand += points::give(given, of, &mut items)?;
+        }
         let share = share_in_time(rubric, submission, &mut notes);
         students.push(Student {
-            name: submission.student.clone(),
-            person: submission.person.clone(),
+            name,
+            person: submission.person.clone().filter(|_| !grading.anonymous),
             points: by_hand + share * (items.iter().map(|item| item.points).sum::<f64>() - by_hand),
             items,
             verdicts,
             notes,
+            warnings,
         });
+        codes.push([code, submission.student.clone()]);
     }
-    let names: BTreeSet<&String> = students.iter().map(|student| &student.name).collect();
-    if let Some(unknown) = grading.given.keys().find(|name| !names.contains(name)) {
-        return Err(GradingError::UnknownStudent(crate::plain(unknown)));
+    if let Some(unknown) = unknown.first() {
+        return Err(PointsError::UnknownStudent(crate::plain(unknown)).into());
+    }
+    if grading.anonymous {
+        // The order of a list would give names away.
+        students.sort_by(|a: &Student, b| a.name.cmp(&b.name));
+    } else {
+        codes.clear();
     }
     let (same, similar) = compare(grading, found)?;
-    Ok(Class { format: VERSION, title: rubric.title.clone(), max: rubric.max(), students, same, similar })
+    Ok(Class { format: FORMAT, title: rubric.title.clone(), max: rubric.max(), students, same, similar, codes })
+}
+
+/// Returns the name of a student in the grades.
+fn shown_name(grading: &Grading<'_>, student: &str) -> String {
+    if grading.anonymous { anonymous::code(grading.rubric.seed, student) } else { student.to_owned() }
 }
 
 /// Returns the share of the points that a submission keeps for its time, and notes what it lost.
@@ -442,7 +454,7 @@ fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let year = folder.file_name().unwrap_or_default().to_string_lossy();
         let all = submissions::all(folder).map_err(FileError::at(folder))?;
         let named = |mut submission: Submission| {
-            submission.student = format!("{year}/{}", submission.student);
+            submission.student = format!("{year}/{}", shown_name(grading, &submission.student));
             submission
         };
         earlier.extend(all.into_iter().map(named));
@@ -457,17 +469,17 @@ fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let mut seen = BTreeSet::new();
         let handed = found.iter().filter(|(by, _)| seen.insert(&by.path));
         let handed = handed.filter_map(|(by, entries)| match &entries.get(at)?.handed {
-            SubmittedFile::Text(text) => Some((by.student.as_str(), Cow::from(text))),
+            SubmittedFile::Text(text) => Some((shown_name(grading, &by.student), Cow::from(text))),
             _ => None,
         });
-        let mut all: Vec<(&str, Cow<'_, str>)> = handed.collect();
+        let mut all: Vec<(String, Cow<'_, str>)> = handed.collect();
         let n_handed = all.len();
         let is_only = tasks.len() == 1;
         let earlier = earlier.iter().filter_map(|by| match by.source(&file, is_only).0 {
-            SubmittedFile::Text(text) => Some((by.student.as_str(), Cow::from(text))),
+            SubmittedFile::Text(text) => Some((by.student.clone(), Cow::from(text))),
             _ => None,
         });
-        let book = grading.finished.get(&name).map(|text| ("the book", Cow::from(text)));
+        let book = grading.finished.get(&name).map(|text| ("the book".to_owned(), Cow::from(text)));
         all.extend(earlier.chain(book));
         let sources = all.iter().enumerate();
         let sources = sources.map(|(at, (name, text))| Source { name, text, is_submission: at < n_handed });

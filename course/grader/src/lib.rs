@@ -1,5 +1,6 @@
 //! For instructors: grades submissions in a sandbox, and writes the grades in the formats that course systems read.
 //!
+//! - [`anonymous`]: codes in place of names.
 //! - [`report`]: students who are stuck, by task, from the progress files of a class.
 //! - [`roster`]: the list of a class, of [`person`]s.
 //! - [`rubric`]: tasks and questions with their points.
@@ -10,6 +11,7 @@
 //! - [`mod@unit`]: compiles and judges one task of one submission.
 //! - [`grade`]: grades all submissions, in parallel; results are kept by key, so that a grading that was stopped can be
 //!   continued.
+//! - [`points`]: points that a person gives.
 //! - [`score`][]: computes the points of a submission.
 //! - [`similar`]: submissions with common passages.
 //! - [`assign`]: writes a starter repository without solutions.
@@ -19,6 +21,7 @@
 
 #![deny(unsafe_code)]
 
+pub mod anonymous;
 pub mod assign;
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "limits of a process")]
@@ -26,6 +29,7 @@ pub mod confine;
 pub mod formats;
 pub mod grade;
 pub mod person;
+pub mod points;
 pub mod report;
 pub mod roster;
 pub mod rubric;

@@ -2,6 +2,7 @@
 
 use catalog::time;
 use serde::{Deserialize, Serialize};
+use tasks::drawn::key;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Person {
@@ -35,9 +36,4 @@ impl Person {
         let names = [self.id.as_str(), &self.name, &self.team].into_iter().chain(self.aliases.split(';'));
         names.map(key).chain(last_first.as_deref().map(key)).filter(|key| !key.is_empty()).collect()
     }
-}
-
-/// Returns a name without case, spaces and signs.
-pub(crate) fn key(name: &str) -> String {
-    name.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }

@@ -6,7 +6,7 @@
 //! bob,Bob Noyce,red,2,,2026-12-01T17:20:00Z,noyceb;rnoyce
 //! ```
 //!
-//! Only `id` is needed, and other columns are left alone. A submission is a person's, or that of a team, if its name is
+//! Only `id` is needed, and other columns are named in a note. Semicolons may stand for the commas. A submission is a person's, or that of a team, if its name is
 //! theirs: as written here, with the last name first, or as Canvas (`lovelaceada_123_456_v02.cu`) and Moodle
 //! (`Ada Lovelace_123_assignsubmission_file_`) make it.
 
@@ -16,8 +16,10 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::person::{Person, key};
-use crate::submissions::Submission;
+use tasks::drawn::key;
+
+use crate::person::Person;
+use crate::submissions::{self, Submission};
 
 #[derive(Debug, thiserror::Error)]
 pub enum RosterError {
@@ -25,22 +27,37 @@ pub enum RosterError {
     Table { file: String, why: csv::Error },
     #[error("{file}: {id}: {why}")]
     Person { file: String, id: String, why: &'static str },
-    #[error("{file}: the first line names the columns {columns}; one must be `id`, and commas stand between them")]
+    #[error("{0}: neither UTF-8 nor Latin-1: save the list as CSV in UTF-8")]
+    Encoding(String),
+    #[error("{file}: the first line names the columns {columns}; one must be `id`, in small letters")]
     NoId { file: String, columns: String },
     #[error("{0}: nobody is in it; the first line names the columns, and one of them is `id`")]
     Empty(String),
 }
 
-/// Reads a list; `file` is its path in errors.
-pub fn parse(text: &str, file: &str) -> Result<Vec<Person>, RosterError> {
-    let text = text.trim_start_matches('\u{feff}');
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+/// Columns of a list, the fields of a [`Person`].
+const COLUMNS: [&str; 7] = ["id", "name", "team", "section", "extension", "submitted", "aliases"];
+/// Start of the note on submissions that a later one replaces.
+pub const EARLIER: &str = "handed in earlier, and not graded: ";
+
+/// Reads a list, and returns notes on how it was read; `file` is its path in errors.
+pub fn parse(bytes: Vec<u8>, file: &str) -> Result<(Vec<Person>, Vec<String>), RosterError> {
+    let (text, note) = submissions::decoded(bytes).ok_or_else(|| RosterError::Encoding(file.to_owned()))?;
+    let first = text.lines().next().unwrap_or_default();
+    // Spreadsheets write semicolons where the comma is the decimal sign.
+    let delimiter = if first.contains(';') && !first.contains(',') { b';' } else { b',' };
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text.as_bytes());
     let table = |why| RosterError::Table { file: file.to_owned(), why };
     let columns = reader.headers().map_err(table)?;
     if !columns.is_empty() && !columns.iter().any(|column| column == "id") {
         let columns = columns.iter().collect::<Vec<_>>().join(", ");
         return Err(RosterError::NoId { file: file.to_owned(), columns: crate::plain(&columns) });
     }
+    let unused: Vec<&str> = columns.iter().filter(|column| !COLUMNS.contains(column)).collect();
+    let unused =
+        (!unused.is_empty()).then(|| format!("columns that are not used: {}", crate::plain(&unused.join(", "))));
+    let notes = note.filter(|_| !text.is_ascii()).map(str::to_owned).into_iter().chain(unused);
+    let notes = notes.map(|note| format!("{file}: {note}")).collect();
     let people: Result<Vec<Person>, csv::Error> = reader.deserialize().collect();
     // Spreadsheets keep rows that were emptied.
     let people: Vec<Person> =
@@ -59,7 +76,7 @@ pub fn parse(text: &str, file: &str) -> Result<Vec<Person>, RosterError> {
         };
         return Err(RosterError::Person { file: file.to_owned(), id: crate::plain(&person.id), why });
     }
-    if people.is_empty() { Err(RosterError::Empty(file.to_owned())) } else { Ok(people) }
+    if people.is_empty() { Err(RosterError::Empty(file.to_owned())) } else { Ok((people, notes)) }
 }
 
 /// Gives each person of a list a submission: the last one that has their name, or that of their team or of somebody in
@@ -107,7 +124,7 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
         if let [first, more @ ..] = &all[..] {
             submission.notes.extend((first.student != person.id).then(|| format!("handed in as {}", first.student)));
             let more: Vec<&str> = more.iter().map(|other| other.student.as_str()).collect();
-            let earlier = format!("handed in earlier, and not graded: {}", more.join(", "));
+            let earlier = format!("{EARLIER}{}", more.join(", "));
             submission.notes.extend((!more.is_empty()).then_some(earlier));
         }
         Submission { student: person.id.clone(), person: Some(person.clone()), ..submission }

@@ -19,8 +19,9 @@
 //! right = 10
 //!
 //! [[question]]
-//! id = "v02.sectors"
+//! id = "v02.sectors-with-tiles"
 //! points = 1
+//! drawn = 417              # number of the assignment, where each student has other numbers
 //!
 //! [[manual]]               # that a person gives, in the file of `grade --points`
 //! id = "report"
@@ -100,6 +101,7 @@ struct TaskTable {
 struct QuestionTable {
     id: String,
     points: f64,
+    drawn: Option<u32>,
 }
 
 /// Points that a person gives.
@@ -169,6 +171,8 @@ pub enum EntryError {
     NoCriteria,
     #[error("does: no criterion is called `{id}`; there are {}", .known.join(", "))]
     UnknownCriterion { id: String, known: Vec<String> },
+    #[error("drawn: the numbers of this question are not drawn; those of {} are", .known.join(", "))]
+    FixedQuestion { known: Vec<String> },
     #[error("an id is a step and the question's own id, as in v02.sectors")]
     QuestionId,
     #[error("{0} has no questions")]
@@ -215,6 +219,8 @@ pub struct GradedQuestion {
     pub id: String,
     pub points: f64,
     pub question: Question,
+    /// Number of the assignment, where the question's numbers are drawn for each student.
+    pub drawn: Option<u32>,
 }
 
 impl GradedTask {
@@ -365,7 +371,12 @@ fn graded_question(table: &QuestionTable, root: &Path) -> Result<GradedQuestion,
             EntryError::UnknownQuestion { step, known }
         });
     };
+    if table.drawn.is_some() && question.variant.is_none() {
+        let drawn = catalogue.questions.iter().filter(|question| question.variant.is_some());
+        return Err(EntryError::FixedQuestion { known: drawn.map(|one| format!("{step}.{}", one.id)).collect() });
+    }
     Ok(GradedQuestion {
+        drawn: table.drawn,
         id: format!("{step}.{id}"),
         points: points("points", table.points)?,
         question: question.clone(),

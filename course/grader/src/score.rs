@@ -88,18 +88,24 @@ fn edited(change: &ChangedLine) -> String {
     }
 }
 
-/// Returns the line of a question, from the answers by their ids. It checks the answer itself and trusts no file's
-/// claim.
-pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>) -> Item {
+/// Returns the line of a question, from the answers by their ids; `student` is who draws its numbers. It checks the
+/// answer itself and trusts no file's claim.
+pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>, student: &str) -> Item {
+    let drawn = graded.drawn.and_then(|number| graded.question.drawn(number, &graded.id, student));
+    let question = drawn.as_ref().unwrap_or(&graded.question);
+    let right = drawn.as_ref().map(|drawn| format!("; with these numbers it is {}", drawn.answer.text()));
     let (status, why) = match answers.get(&graded.id) {
         None => (Status::NotRun, Some("no answer".to_owned())),
-        Some(answer) if graded.question.accepts(answer) => (Status::Passed, None),
-        Some(answer) => (Status::Failed, Some(format!("the answer was: {}", crate::plain(answer)))),
+        Some(answer) if question.accepts(answer) => (Status::Passed, None),
+        Some(answer) => {
+            let why = format!("the answer was: {}{}", crate::plain(answer), right.unwrap_or_default());
+            (Status::Failed, Some(why))
+        }
     };
     Item {
         id: graded.id.clone(),
         task: None,
-        what: graded.question.question.clone(),
+        what: question.question.clone(),
         points: if status == Status::Passed { graded.points } else { 0.0 },
         max: graded.points,
         status,

@@ -4,6 +4,7 @@
 //! exercises), or a single `.cu` file for an assignment of one task. A file that lies deeper, or whose name was changed
 //! on its way (`V02 (1).cu`), is taken with a note if there is one such file. Symbolic links are not followed, not even
 //! links to folders; devices and pipes are not opened; files that are too large are not read. Other files are ignored.
+//! Files side by side with the names of their owners, as Canvas and Moodle export them, are a submission for each owner.
 
 #[cfg(all(test, unix))]
 mod tests;
@@ -34,6 +35,8 @@ pub struct Submission {
     /// Name of the folder or file, without control characters.
     pub student: String,
     pub(crate) path: PathBuf,
+    /// Its files, where an export has them side by side with those of others; `path` is then the first.
+    pub(crate) exported: Vec<PathBuf>,
     /// Remarks on how it came to its owner.
     pub notes: Vec<String>,
     /// The owner, from the list of the class.
@@ -51,6 +54,7 @@ pub enum SubmittedFile {
 /// Returns all submissions of a folder, sorted by name, without hidden entries.
 pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
     let mut found = Vec::new();
+    let mut exported: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -60,6 +64,14 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         let is_file = ["cu", "zip"].iter().any(|ending| has_ending(&path, ending));
         // What was unpacked is handed in as a folder.
         let is_unpacked = has_ending(&path, "zip") && path.with_extension("").is_dir();
+        if let Some((owner, _)) = owner_of(&name)
+            && kind.is_file()
+            && !is_unpacked
+            && (is_file || has_ending(&path, "toml"))
+        {
+            exported.entry(owner.to_owned()).or_default().push(path);
+            continue;
+        }
         // What macOS adds to a zip file.
         if name.starts_with('.')
             || name == "__MACOSX"
@@ -71,6 +83,12 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         let student = if kind.is_dir() || !is_file { &name } else { &stem };
         found.push(Submission { student: crate::plain(student), path: path.clone(), ..Submission::absent() });
+    }
+    for (owner, mut exported) in exported {
+        exported.sort();
+        let notes = owner.contains("_LATE_").then(|| "Canvas marks it as late".to_owned()).into_iter().collect();
+        let (student, path) = (crate::plain(&owner), exported[0].clone());
+        found.push(Submission { student, path, exported, notes, ..Submission::absent() });
     }
     found.sort_by(|a, b| (&a.student, &a.path).cmp(&(&b.student, &b.path)));
     // A number distinguishes entries that look the same.
@@ -87,6 +105,26 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         }
     }
     Ok(found)
+}
+
+/// Returns the owner and the original name of a file that Canvas (`lovelaceada_LATE_123_456_v02.cu`) or Moodle (`Ada
+/// Lovelace_123_assignsubmission_file_v02.cu`) exported.
+fn owner_of(name: &str) -> Option<(&str, &str)> {
+    if let Some(parts) = name.split_once("_assignsubmission_file_") {
+        return Some(parts);
+    }
+    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    // The first number is the person's, the second the file's.
+    let (mut owner, mut rest) = name.split_once('_')?;
+    loop {
+        let (part, after) = rest.split_once('_')?;
+        owner = &name[..owner.len() + 1 + part.len()];
+        rest = after;
+        let file = after.split_once('_').filter(|(number, _)| is_number(number) && is_number(&part));
+        if let Some((_, file)) = file {
+            return Some((owner, file));
+        }
+    }
 }
 
 fn has_ending(path: &Path, ending: &str) -> bool {
@@ -107,7 +145,18 @@ pub enum UnreadableProgress {
 impl Submission {
     /// Returns the submission of somebody who handed in nothing.
     pub fn absent() -> Self {
-        Self { student: String::new(), path: PathBuf::new(), notes: Vec::new(), person: None }
+        let (path, exported, notes) = (PathBuf::new(), Vec::new(), Vec::new());
+        Self { student: String::new(), path, exported, notes, person: None }
+    }
+
+    /// Returns the name for which questions are drawn: that of the team or the id in the list of the class.
+    pub(crate) fn asked(&self) -> &str {
+        let team = self.person.as_ref().map(|person| person.team.as_str()).filter(|team| !team.is_empty());
+        team.unwrap_or(&self.student)
+    }
+
+    fn has_files(&self) -> bool {
+        !self.exported.is_empty() || self.path.symlink_metadata().is_ok_and(|it| it.is_dir())
     }
 
     /// Returns when it was handed in, in seconds since 1970: as the list of the class says, or when the last of its
@@ -137,11 +186,14 @@ impl Submission {
     pub fn source(&self, name: &str, is_only: bool) -> (SubmittedFile, Vec<String>) {
         let refused = |why: &str| SubmittedFile::Refused(why.to_owned());
         let mut notes = Vec::new();
+        let is_only = is_only && self.exported.len() <= 1;
         let found = match self.path.symlink_metadata() {
             Err(_) if self.path.as_os_str().is_empty() => SubmittedFile::Missing,
             Err(error) => refused(&format!("it cannot be read: {error}")),
             Ok(it) if it.is_symlink() => refused("the submission is a symbolic link, which is not followed"),
-            Ok(it) if it.is_dir() => self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source", &mut notes),
+            Ok(it) if it.is_dir() || (!self.exported.is_empty() && !is_only) => {
+                self.first(&[&format!("my/{name}"), name], LARGEST_SOURCE, "a source", &mut notes)
+            }
             Ok(_) if has_ending(&self.path, "zip") => {
                 refused("the submission is a zip file: unpack it into a folder of its name, and grade again")
             }
@@ -154,7 +206,7 @@ impl Submission {
     /// Returns the answers to questions by their ids, such as `v02.sectors`, and complaints about their files.
     pub fn answers(&self) -> (BTreeMap<String, String>, Vec<String>) {
         let (mut answers, mut notes) = (BTreeMap::new(), Vec::new());
-        if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+        if !self.has_files() {
             return (answers, notes);
         }
         match self.progress() {
@@ -189,7 +241,7 @@ impl Submission {
     }
 
     pub fn progress(&self) -> Result<Option<Progress>, UnreadableProgress> {
-        if !self.path.symlink_metadata().is_ok_and(|it| it.is_dir()) {
+        if !self.has_files() {
             return Ok(None);
         }
         match self.first(&PROGRESS, MAX_PROGRESS_BYTES, "a progress file", &mut Vec::new()) {
@@ -224,14 +276,16 @@ impl Submission {
         }
         let name = names.last().copied().unwrap_or_default();
         let (similar, zip) = self.misplaced(&[name]);
-        let shown = |path: &PathBuf| crate::plain(&path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy());
+        let folder = if self.exported.is_empty() { &self.path } else { catalog::files::folder_of(&self.path) };
+        let shown = |path: &PathBuf| crate::plain(&path.strip_prefix(folder).unwrap_or(path).to_string_lossy());
         match (&similar[..], zip) {
             ([], None) => SubmittedFile::Missing,
             ([], Some(zip)) => {
                 SubmittedFile::Refused(format!("{} is a zip file: unpack it, and grade again", shown(&zip)))
             }
             ([path], _) => {
-                notes.push(format!("{name} was found as {}", shown(path)));
+                let is_renamed = self.exported.is_empty();
+                notes.extend(is_renamed.then(|| format!("{name} was found as {}", shown(path))));
                 read(path, most, what, notes)
             }
             (several, _) => {
@@ -245,7 +299,14 @@ impl Submission {
     /// Returns the files below the folder whose names may have been made of some names on their way, those of the first
     /// folders first, and a zip file.
     fn misplaced(&self, names: &[&str]) -> (Vec<PathBuf>, Option<PathBuf>) {
-        let (mut found, mut zip, mut left) = (Vec::new(), None, MAX_ENTRIES);
+        let original = |path: &Path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            original_name(owner_of(&name).filter(|_| !self.exported.is_empty()).map_or(&name, |(_, name)| name))
+        };
+        let is_named = |path: &&PathBuf| names.contains(&original(path).as_str());
+        let zip = self.exported.iter().find(|path| has_ending(path, "zip")).cloned();
+        let (mut found, mut zip) = (self.exported.iter().filter(is_named).cloned().collect::<Vec<_>>(), zip);
+        let mut left = if self.exported.is_empty() { MAX_ENTRIES } else { 0 };
         let mut folders = vec![self.path.clone()];
         for _ in 0..=MAX_DEPTH {
             let mut deeper = Vec::new();
@@ -258,9 +319,7 @@ impl Submission {
                     let file_name = path.file_name().unwrap_or_default().to_string_lossy();
                     match kind {
                         Ok(kind) if kind.is_dir() && !file_name.starts_with('.') => deeper.push(path),
-                        Ok(kind) if kind.is_file() && names.contains(&original_name(&file_name).as_str()) => {
-                            found.push(path);
-                        }
+                        Ok(kind) if kind.is_file() && is_named(&&path) => found.push(path),
                         Ok(kind) if kind.is_file() && zip.is_none() && has_ending(&path, "zip") => zip = Some(path),
                         _ => {}
                     }
@@ -283,7 +342,7 @@ fn original_name(name: &str) -> String {
 
 /// Returns the text of a file with line feeds alone at the ends of lines, and how it had to be read; `None` for what is
 /// no text.
-fn decoded(bytes: Vec<u8>) -> Option<(String, Option<&'static str>)> {
+pub(crate) fn decoded(bytes: Vec<u8>) -> Option<(String, Option<&'static str>)> {
     let is_control = |byte: &u8| byte.is_ascii_control() && !b"\t\n\x0c\r".contains(byte);
     let (text, note) = match String::from_utf8(bytes) {
         Ok(text) if text.contains('\0') => return None,

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::files::read_text;
+use catalog::files::{MAX_TEXT_BYTES, read_limited, read_text, with_suffix, write_whole};
 use catalog::text::{Paint, Table};
-use grader::grade::{Class, GivenPoints, Grading, GradingError, parse_given};
+use grader::grade::{Class, Grading, GradingError};
+use grader::points::{self, GivenPoints};
 use grader::roster;
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
@@ -42,11 +43,17 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         bail!("{} is not a folder", missing.display());
     }
     let people = match &args.roster {
-        Some(path) => named(path).and_then(|(text, name)| Ok(Some(roster::parse(&text, &name)?)))?,
+        Some(path) => {
+            let name = path.display().to_string();
+            let bytes = read_limited(path, MAX_TEXT_BYTES).with_context(|| name.clone())?;
+            let (people, notes) = roster::parse(bytes, &name)?;
+            notes.iter().for_each(|note| output::note(note));
+            Some(people)
+        }
         None => None,
     };
     let given = match &args.points {
-        Some(path) => named(path).and_then(|(text, name)| parse_given(&text, &name).map_err(anyhow::Error::msg))?,
+        Some(path) => named(path).and_then(|(text, name)| Ok(points::parse(&text, &name)?))?,
         None => GivenPoints::new(),
     };
     if lies_inside(&args.out, &args.submissions) {
@@ -77,6 +84,7 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         given: &given,
         against: &args.against,
         moss: args.moss,
+        anonymous: args.anonymous,
     };
     let bar = Bar::new();
     let on_progress = |done: usize, of: usize| {
@@ -92,12 +100,17 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     };
     drop(bar);
     let files = grader::formats::write(&class, &args.out)?;
+    if args.anonymous {
+        let path = with_suffix(&args.out, ".codes.csv");
+        write_whole(&path, &grader::formats::codes(&class)).with_context(|| path.display().to_string())?;
+        output::note(&format!("{}: codes and names; keep it from those who are not to know them", path.display()));
+    }
     if args.json {
         records(&class)?
     } else {
         output::print(&summary(&class, &files))?
     }
-    if class.students.iter().any(grader::grade::Student::is_ungraded) {
+    if class.students.iter().any(|student| !student.warnings.is_empty()) {
         Ok(CommandOutcome::Failed)
     } else {
         Ok(CommandOutcome::Passed)
@@ -137,8 +150,8 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
     for folder in &args.against {
         command.extend(["--against".into(), whole(folder)?]);
     }
-    if args.moss {
-        command.push("--moss".into());
+    for (option, is_on) in [("--moss", args.moss), ("--anonymous", args.anonymous)] {
+        command.extend(is_on.then(|| option.into()));
     }
     if let Some(limit) = args.limit {
         command.extend(["--limit".into(), limit.to_string()]);
@@ -430,10 +443,12 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
     let n = class.students.len();
     let full = class.students.iter().filter(|student| student.points >= class.max - 1e-9).count();
     out.push_str(&format!("\n{n} students, {full} with all points\n"));
-    for student in class.students.iter().filter(|student| student.is_ungraded()) {
-        let why = student.verdicts.iter().filter(|verdict| verdict.code.is_none());
-        let why = why.filter_map(|verdict| verdict.why.as_deref()).next().unwrap_or_default();
-        out.push_str(&format!("{}: could not be graded: {}\n", student.name, grader::plain(why)));
+    for student in &class.students {
+        let earlier = student.notes.iter().filter(|note| note.starts_with(roster::EARLIER));
+        let warned = student.warnings.iter().map(|why| ("look at it by hand: ", why));
+        for (what, why) in warned.chain(earlier.map(|note| ("", note))) {
+            out.push_str(&format!("{}: {what}{}\n", student.name, grader::plain(why)));
+        }
     }
     let (n_same, n_pairs) = (class.same.len(), class.similar.len());
     if n_same + n_pairs > 0 {

@@ -8,6 +8,7 @@ pub(crate) mod home;
 mod judge_process;
 pub(crate) mod judging;
 mod predict;
+mod questions;
 mod remedies;
 mod watch;
 
@@ -36,6 +37,8 @@ pub(crate) enum Command {
     Explain(explain::Args),
     /// Answer the questions of a step before you run it
     Predict(predict::Args),
+    /// Print the questions of an assignment with the numbers that are drawn for a student
+    Questions(questions::Args),
     /// Compare your copy with the starter, or with the finished kernel once it has passed
     Diff(exercise::DiffArgs),
     /// Begin a task again; your copy is kept in another file
@@ -54,6 +57,7 @@ impl Command {
             Self::Hint(args) => hint::run(args),
             Self::Explain(args) => explain::run(args),
             Self::Predict(args) => predict::run(args),
+            Self::Questions(args) => questions::run(args),
             Self::Diff(args) => exercise::diff(args),
             Self::Reset(args) => exercise::reset(args),
             Self::Solution(args) => exercise::solution(args),

@@ -88,7 +88,7 @@ pub struct Report {
     A submission is a folder named after its student, with v02.cu or my/v02.cu in it; where the\n\
     rubric has one task, also a single .cu file. Results are kept: after an interrupt, the same\n\
     command grades what is left.\n\n\
-    Exit codes: 0 all are graded, 1 some could not be, 2 wrong usage, 3 could not run.")]
+    Exit codes: 0 all are graded, 1 somebody has to look at some, 2 wrong usage, 3 could not run.")]
 pub struct Grade {
     /// Folder of submissions
     #[arg(value_name = "SUBMISSIONS")]
@@ -120,6 +120,9 @@ pub struct Grade {
     /// Write the kernels to moss/ in the folder for the results, as MOSS takes them
     #[arg(long)]
     pub moss: bool,
+    /// Write codes in place of names; DIR.codes.csv, beside the folder for the results, has both
+    #[arg(long)]
+    pub anonymous: bool,
     /// Grade only part I of N, counted from 0, and write no report
     #[arg(long, value_name = "I/N", value_parser = part)]
     pub part: Option<(usize, usize)>,

@@ -14,7 +14,8 @@ pub(crate) fn table(class: &Class) -> String {
         .unwrap_or_default();
     let is_listed = class.students.iter().any(|student| student.person.is_some());
     let of_list: &[&str] = if is_listed { &["name", "section", "team"] } else { &[] };
-    let head = ["student"].iter().chain(of_list).chain(&["points", "of"]).chain(&items).chain(&["codes", "notes"]);
+    let head =
+        ["student"].iter().chain(of_list).chain(&["points", "of", "percent"]).chain(&items).chain(&["codes", "notes"]);
     let mut out = line(&head.map(|id| (*id).to_owned()).collect::<Vec<_>>());
     for student in &class.students {
         let mut cells = vec![student.name.clone()];
@@ -22,7 +23,8 @@ pub(crate) fn table(class: &Class) -> String {
             let person = student.person.clone().unwrap_or_default();
             cells.extend([person.name, person.section, person.team]);
         }
-        cells.extend([format_points(student.points), format_points(class.max)]);
+        let percent = 100.0 * student.points / class.max;
+        cells.extend([student.points, class.max, percent].map(format_points));
         for id in &items {
             let item = student.items.iter().find(|item| item.id == *id);
             cells.push(item.map_or(String::new(), |item| format_points(item.points)));
@@ -38,7 +40,7 @@ pub(crate) fn table(class: &Class) -> String {
     out
 }
 
-fn line(cells: &[String]) -> String {
+pub(crate) fn line(cells: &[String]) -> String {
     let cells: Vec<String> = cells.iter().map(|text| cell(text)).collect();
     cells.join(",") + "\n"
 }

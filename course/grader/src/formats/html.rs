@@ -65,19 +65,16 @@ fn summary(class: &Class) -> String {
     let n = class.students.len();
     let points: Vec<f64> = class.students.iter().map(|student| student.points).collect();
     let mean = points.iter().sum::<f64>() / n.max(1) as f64;
-    let ungraded: Vec<&str> =
-        class.students.iter().filter(|student| student.is_ungraded()).map(|student| student.name.as_str()).collect();
+    let warned = class.students.iter().filter(|student| !student.warnings.is_empty());
+    let warned: Vec<&str> = warned.map(|student| student.name.as_str()).collect();
     let mut out = format!(
         "<p>{n} students, {} points at most. Mean {}, median {}.</p>\n",
         format_points(class.max),
         format_points(mean),
         format_points(median(points.clone()).unwrap_or_default())
     );
-    if !ungraded.is_empty() {
-        out.push_str(&format!(
-            "<p class=\"failed\">Could not be graded, look at them by hand: {}.</p>\n",
-            names(class, &ungraded)
-        ));
+    if !warned.is_empty() {
+        out.push_str(&format!("<p class=\"failed\">Look at them by hand: {}.</p>\n", names(class, &warned)));
     }
     // Histogram of the students' shares of the points.
     const BINS: usize = 10;
@@ -215,17 +212,18 @@ fn section(at: Option<usize>, student: &Student, max: f64) -> String {
     }
     out.push_str("<table>\n<tr><th>part</th><th>what</th><th>outcome</th><th class=\"n\">points</th></tr>\n");
     for item in &student.items {
-        let class = match item.status {
-            Status::Passed => "passed",
-            Status::Failed => "failed",
-            Status::NotRun => "",
+        let (class, label) = match item.status {
+            Status::Passed => ("passed", item.status.label()),
+            _ if item.points > 0.0 => ("", "in part"),
+            Status::Failed => ("failed", item.status.label()),
+            Status::NotRun => ("", item.status.label()),
         };
         let why = item.why.as_ref().map(|why| format!("<br>{}", escaped(&crate::plain(why)))).unwrap_or_default();
         out.push_str(&format!(
             "<tr><td><code>{}</code></td><td>{}{why}</td><td class=\"{class}\">{}</td><td class=\"n\">{} of {}</td></tr>\n",
             escaped(&item.id),
             escaped(&item.what),
-            item.status.label(),
+            label,
             format_points(item.points),
             format_points(item.max)
         ));

@@ -23,6 +23,7 @@ pub(crate) fn class() -> Class {
         items,
         verdicts: vec![verdict.clone()],
         notes: vec!["a note & more".into()],
+        warnings: vec![],
     };
     let mut passed = verdict.clone();
     passed.status = Status::Passed;
@@ -49,6 +50,7 @@ pub(crate) fn class() -> Class {
             share: 0.9,
             passages: 12,
         }],
+        codes: vec![],
     }
 }
 

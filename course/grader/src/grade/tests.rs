@@ -11,6 +11,7 @@ struct Played {
     tools: Tools,
     people: Option<Vec<Person>>,
     given: GivenPoints,
+    anonymous: bool,
 }
 
 impl Played {
@@ -40,11 +41,16 @@ impl Played {
             },
             people: None,
             given: GivenPoints::new(),
+            anonymous: false,
             folder,
         }
     }
 
     fn grade(&self, compiler: &str, judge: &str) -> Result<Student, GradingError> {
+        self.grade_all(compiler, judge).map(|mut class| class.students.remove(0))
+    }
+
+    fn grade_all(&self, compiler: &str, judge: &str) -> Result<Class, GradingError> {
         std::fs::write(&self.tools.compiler, compiler).expect("a file");
         std::fs::write(&self.tools.judge, judge).expect("a file");
         let grading = Grading {
@@ -61,11 +67,16 @@ impl Played {
             given: &self.given,
             against: &[],
             moss: false,
+            anonymous: self.anonymous,
         };
-        run(&grading, &|_, _| true).map(|mut class| class.students.remove(0))
+        run(&grading, &|_, _| true)
     }
 
     fn grade_well(&self) -> Result<Student, GradingError> {
+        self.grade_class().map(|mut class| class.students.remove(0))
+    }
+
+    fn grade_class(&self) -> Result<Class, GradingError> {
         let task = &self.rubric.tasks[0].task;
         let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");
         verdict.status = Status::Passed;
@@ -74,7 +85,7 @@ impl Played {
             *part = Part::passed(&part.id, &part.what);
         }
         let verdict = serde_json::to_string(&verdict).expect("JSON");
-        self.grade(COMPILES, &format!("cat <<'END'\n{verdict}\nEND\n"))
+        self.grade_all(COMPILES, &format!("cat <<'END'\n{verdict}\nEND\n"))
     }
 }
 
@@ -156,9 +167,9 @@ fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
     let list = |extension: &str| {
         format!("id,name,team,extension,submitted\nrow,Row Col,Ada,{extension},2026-12-03T17:00:00Z\n")
     };
-    let people = |extension| crate::roster::parse(&list(extension), "class.csv").expect("a list");
+    let people = |extension| crate::roster::parse(list(extension).into(), "class.csv").expect("a list").0;
     played.people = Some(people(""));
-    played.given = parse_given("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
+    played.given = points::parse("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
     let student = played.grade_well().expect("grades");
     assert_eq!((student.name.as_str(), student.points), ("row", 5.0 + 0.5 * 8.0));
     let late = "handed in at 2026-12-03T17:00:00Z, 2 days late: 50 % of the points";
@@ -170,14 +181,66 @@ fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
         ("[row]\nreport = 5\n", "points by hand: row: report: 5 is not from 0 to 4"),
         ("[row]\nrepart = 4\n", "points by hand for `repart`, which the rubric does not have"),
     ] {
-        played.given = parse_given(given, "points.toml").expect("points");
+        played.given = points::parse(given, "points.toml").expect("points");
         assert_eq!(played.grade_well().expect_err(given).to_string(), expected);
     }
-    for (text, expected) in [
-        ("[row]\nreport = \"all\"\n", "points.toml: row: report: a number of points"),
-        ("row = 4\n", "points.toml: row: a table of points, as [row]"),
-        ("[row\n", "points.toml:1: unclosed table, expected `]`"),
-    ] {
-        assert_eq!(parse_given(text, "points.toml"), Err(expected.to_owned()));
+}
+
+/// Returns the played class with a list of one who answered a question, and the answers to it.
+fn answered(test: &str) -> (Played, [String; 2]) {
+    let mut played = Played::new(test);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let question = "\n[[question]]\nid = \"v02.sectors-with-tiles\"\npoints = 2\ndrawn = 417\n";
+    played.rubric = Rubric::parse(&format!("{RUBRIC}{question}"), "rubric.toml", &root).expect("a rubric");
+    let list = "id,name,team\nada-77,Ada,The Reds\nbob,Bob,\n";
+    played.people = Some(crate::roster::parse(list.into(), "class.csv").expect("a list").0);
+    let graded = &played.rubric.questions[0];
+    let drawn = |of: &str| graded.question.drawn(417, &graded.id, of).expect("numbers").answer.text();
+    let answers = ["the reds", "ada77"].map(drawn);
+    assert_ne!(answers[0], answers[1]);
+    (played, answers)
+}
+
+#[test]
+fn the_answer_to_a_drawn_question_is_that_of_the_team() {
+    let (played, [right, other]) = answered("drawn");
+    let answer = |student: &str, answer: &str| {
+        let text = format!("student = \"{student}\"\n\"v02.sectors-with-tiles\" = \"{answer}\"\n");
+        std::fs::write(played.folder.join("submissions/ada/answers.toml"), text).expect("a file");
+        let mut student = played.grade_well().expect("grades");
+        (student.points, student.notes.pop().unwrap_or_default(), student.items.pop().expect("a question").why)
+    };
+    assert_eq!(answer("THE REDS", &right), (12.0, "handed in as ada".into(), None));
+    let note = "the file of answers is for the questions of ada-77, and not of The Reds";
+    let why = format!("the answer was: {other}; with these numbers it is {right}");
+    assert_eq!(answer("ada-77", &other), (10.0, note.into(), Some(why)));
+}
+
+#[test]
+fn an_anonymous_grading_has_no_names_and_takes_points_for_its_codes() {
+    let (mut played, _) = answered("anonymous");
+    std::fs::create_dir(played.folder.join("submissions/eve-smith")).expect("a folder");
+    let eve = anonymous::code(7, "eve-smith");
+    played.given = points::parse(&format!("[{eve}]\nv02.right = 3\n[bob]\nv02.clean = 1\n"), "p").expect("points");
+    played.grade_well().expect("grades, and knows the codes");
+    played.anonymous = true;
+    let class = played.grade_class().expect("grades");
+    let text = serde_json::to_string(&class).expect("JSON");
+    for name in ["ada", "bob", "eve-", "Reds", "Ada", "smith"] {
+        assert!(!text.contains(name), "{name}: {text}");
     }
+    let found = class.students.iter().find(|student| student.name == eve).expect("her code");
+    assert_eq!((found.points, &found.warnings[..]), (3.0, &["nobody in the list has this name".to_owned()][..]));
+    assert!(class.students.is_sorted_by_key(|student| student.name.clone()));
+    assert!(crate::formats::codes(&class).contains(&format!("{eve},eve-smith\n")));
+}
+
+#[test]
+fn what_is_not_read_is_a_warning() {
+    let played = Played::new("warned");
+    std::fs::remove_file(played.folder.join("submissions/ada/v02.cu")).expect("it was made");
+    assert_eq!(played.grade_well().expect("grades").warnings, [""; 0], "nothing was handed in");
+    std::fs::write(played.folder.join("submissions/ada/hw.zip"), "PK").expect("a file");
+    let warnings = played.grade_well().expect("grades").warnings;
+    assert_eq!(warnings, ["hw.zip is a zip file: unpack it, and grade again"]);
 }

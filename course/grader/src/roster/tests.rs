@@ -7,7 +7,7 @@ const CLASS: &str = "\u{feff}id,name,team,section,extension,submitted,aliases,ma
 fn given(names: &[&str]) -> Vec<(String, Vec<String>)> {
     let submissions =
         names.iter().map(|name| Submission { student: (*name).to_owned(), path: name.into(), ..Submission::absent() });
-    let all = match_submissions(&parse(CLASS, "class.csv").expect("a list"), submissions.collect(), &[]);
+    let all = match_submissions(&parse(CLASS.into(), "class.csv").expect("a list").0, submissions.collect(), &[]);
     all.into_iter().map(|submission| (submission.student, submission.notes)).collect()
 }
 
@@ -47,12 +47,24 @@ fn wrong_lists_are_refused() {
             "class.csv: ada: `submitted` must be a time in UTC, such as 2026-12-01T17:20:00Z",
         ),
         ("id,extension\nada,two\n", "class.csv: CSV deserialize error: record 1 (line: 2, byte: 13): "),
+        ("\u{0}i\u{0}d", "class.csv: neither UTF-8 nor Latin-1: save the list as CSV in UTF-8"),
         (
             "ID;name\nada;Ada\n",
-            "class.csv: the first line names the columns ID;name; one must be `id`, and commas stand between them",
+            "class.csv: the first line names the columns ID, name; one must be `id`, in small letters",
         ),
     ] {
-        let error = parse(text, "class.csv").expect_err(text).to_string();
+        let error = parse(text.into(), "class.csv").expect_err(text).to_string();
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+#[test]
+fn a_list_of_a_spreadsheet_is_read_with_notes() {
+    let (people, notes) =
+        parse(b"id;name;Team;aliases\nzoe;Zo\xeb;red;\"z;zz\"\n".to_vec(), "class.csv").expect("a list");
+    assert_eq!((people[0].name.as_str(), people[0].aliases.as_str()), ("Zo\u{eb}", "z;zz"));
+    assert_eq!(
+        notes,
+        ["class.csv: is not in UTF-8, and was read as Latin-1", "class.csv: columns that are not used: Team"]
+    );
 }

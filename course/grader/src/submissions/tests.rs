@@ -191,3 +191,41 @@ fn misplaced_and_renamed_files_are_taken_with_a_note() {
     assert_eq!(notes, ["answers.toml was found as hw/my/answers.toml"]);
     let _ = std::fs::remove_dir_all(&folder);
 }
+
+#[test]
+fn files_side_by_side_are_a_submission_for_each_owner() {
+    let folder = folder("exported");
+    std::fs::create_dir(folder.join("unpacked_1_2_v02")).expect("a folder");
+    for (file, text) in [
+        ("lovelaceada_12345_678910_v02.cu", "x"),
+        ("lovelaceada_12345_678911_V03-1.cu", "y"),
+        ("lovelaceada_12345_678912_answers.toml", "\"v02.a\" = 8\n"),
+        ("noycebob_LATE_77_1_v02.cu", "x"),
+        ("noycebob_LATE_77_2_v02-1.cu", "y"),
+        ("o_brian_5_6_v02.zip", "PK"),
+        ("Cat Stevens_9_assignsubmission_file_v02 (1).cu", "x"),
+        ("v02_1.cu", "x"),
+        ("class_1_2_list.csv", "x"),
+        ("unpacked_1_2_v02.zip", "PK"),
+    ] {
+        std::fs::write(folder.join(file), text).expect("written");
+    }
+    let found = all(&folder).expect("readable");
+    let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
+    assert_eq!(
+        names,
+        ["Cat Stevens_9", "lovelaceada_12345", "noycebob_LATE_77", "o_brian_5", "unpacked_1_2_v02", "v02_1"]
+    );
+    let text = |text: &str| (SubmittedFile::Text(text.into()), vec![]);
+    let ada = &found[1];
+    assert_eq!([ada.source("v02.cu", false), ada.source("v03.cu", false)], [text("x"), text("y")]);
+    assert_eq!(ada.source("v04.cu", false).0, SubmittedFile::Missing);
+    assert_eq!(ada.answers(), (BTreeMap::from([("v02.a".into(), "8".into())]), vec![]));
+    assert!(ada.time(&["v02.cu".into()]).is_some());
+    assert_eq!(found[0].source("v02.cu", false), text("x"));
+    assert_eq!(found[2].notes, ["Canvas marks it as late"]);
+    let why = |at: usize| refused(found[at].source("v02.cu", true).0);
+    assert!(why(2).starts_with("each of these can be v02.cu: noycebob_LATE_77_1_v02.cu, noyce"), "{}", why(2));
+    assert!(why(3).contains("zip file: unpack it"), "{}", why(3));
+    let _ = std::fs::remove_dir_all(&folder);
+}

@@ -6,8 +6,8 @@ fn names_are_no_formulas() {
     let text = table(&class());
     assert_eq!(
         text,
-        "student,points,of,v02.right,codes,notes\n\"'=cmd()|\"\"ada\"\"\",4,8,4,,a note & more\n\
-             <b>bob</b>,0,8,0,wrong-result,a note & more\n"
+        "student,points,of,percent,v02.right,codes,notes\n\"'=cmd()|\"\"ada\"\"\",4,8,50,4,,a note & more\n\
+             <b>bob</b>,0,8,0,0,wrong-result,a note & more\n"
     );
 }
 

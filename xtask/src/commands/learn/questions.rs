@@ -1,0 +1,38 @@
+//! `cargo xtask questions`: the questions of an assignment, with the numbers that are drawn for one student.
+
+use anyhow::{Context, Result, anyhow, bail};
+use catalog::files::read_text;
+use catalog::text::{Paint, wrapped};
+use tasks::drawn::{self, DrawnTexts, key};
+use xtask_support::CommandOutcome;
+use xtask_support::output::{self, Stop};
+
+use crate::learner;
+
+#[derive(clap::Args)]
+#[command(after_help = "Example: cargo xtask questions ada")]
+pub(crate) struct Args {
+    /// Your id in the list of the class, or the name of your team
+    #[arg(value_name = "ID")]
+    student: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
+    const WIDTH: usize = 100;
+    let path = learner::root()?.join(drawn::FILE);
+    if !path.exists() {
+        bail!("there is no {}: questions are drawn in repositories made by `cargo xtask assign`", drawn::FILE);
+    }
+    if key(&args.student).is_empty() {
+        bail!(Stop::Usage(format!("`{}` has neither letters nor digits", args.student)));
+    }
+    let text = read_text(&path).context(drawn::FILE)?;
+    let texts = DrawnTexts::parse(&text).map_err(|error| anyhow!("{}:{}: {}", drawn::FILE, error.line, error.why))?;
+    let mut out = String::new();
+    for (name, text) in texts.of(&args.student) {
+        out.push_str(&format!("{}\n{}\n", Paint::for_stdout().bold(name), wrapped(text, "  ", WIDTH)));
+    }
+    out.push_str(&format!("next: answer the questions of {} in my/answers.toml\n", key(&args.student)));
+    output::print(&out)?;
+    Ok(CommandOutcome::Passed)
+}
