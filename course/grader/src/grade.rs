@@ -361,7 +361,9 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             let verdict = verdict_of(grading, entry);
             let is_refused = verdict.code.as_deref() == Some(code::REFUSED);
             let is_ungraded = verdict.status == Status::NotRun && verdict.code.is_none();
-            warnings.extend(verdict.why.clone().filter(|_| is_refused || is_ungraded));
+            // What is wrong with a whole submission is said of each task.
+            let why = verdict.why.clone().filter(|why| (is_refused || is_ungraded) && !warnings.contains(why));
+            warnings.extend(why);
             notes.extend(entry.notes.iter().filter(|_| !grading.anonymous).cloned());
             let name = graded.task.name.to_string();
             if let SubmittedFile::Text(source) = &entry.handed {

@@ -55,9 +55,9 @@ pub fn parse(bytes: Vec<u8>, file: &str) -> Result<(Vec<Person>, Vec<String>), R
     }
     let unused: Vec<&str> = columns.iter().filter(|column| !COLUMNS.contains(column)).collect();
     let unused =
-        (!unused.is_empty()).then(|| format!("columns that are not used: {}", crate::plain(&unused.join(", "))));
+        (!unused.is_empty()).then(|| format!("has columns that are not used: {}", crate::plain(&unused.join(", "))));
     let notes = note.filter(|_| !text.is_ascii()).map(str::to_owned).into_iter().chain(unused);
-    let notes = notes.map(|note| format!("{file}: {note}")).collect();
+    let notes = notes.map(|note| format!("{file} {note}")).collect();
     let people: Result<Vec<Person>, csv::Error> = reader.deserialize().collect();
     // Spreadsheets keep rows that were emptied.
     let people: Vec<Person> =

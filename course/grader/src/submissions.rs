@@ -276,8 +276,10 @@ impl Submission {
         }
         let name = names.last().copied().unwrap_or_default();
         let (similar, zip) = self.misplaced(&[name]);
-        let folder = if self.exported.is_empty() { &self.path } else { catalog::files::folder_of(&self.path) };
-        let shown = |path: &PathBuf| crate::plain(&path.strip_prefix(folder).unwrap_or(path).to_string_lossy());
+        let shown = |path: &PathBuf| match path.strip_prefix(&self.path) {
+            Ok(path) if self.exported.is_empty() => crate::plain(&path.to_string_lossy()),
+            _ => shown_name(path),
+        };
         match (&similar[..], zip) {
             ([], None) => SubmittedFile::Missing,
             ([], Some(zip)) => {
@@ -299,14 +301,10 @@ impl Submission {
     /// Returns the files below the folder whose names may have been made of some names on their way, those of the first
     /// folders first, and a zip file.
     fn misplaced(&self, names: &[&str]) -> (Vec<PathBuf>, Option<PathBuf>) {
-        let original = |path: &Path| {
-            let name = path.file_name().unwrap_or_default().to_string_lossy();
-            original_name(owner_of(&name).filter(|_| !self.exported.is_empty()).map_or(&name, |(_, name)| name))
-        };
-        let is_named = |path: &&PathBuf| names.contains(&original(path).as_str());
-        let zip = self.exported.iter().find(|path| has_ending(path, "zip")).cloned();
-        let (mut found, mut zip) = (self.exported.iter().filter(is_named).cloned().collect::<Vec<_>>(), zip);
-        let mut left = if self.exported.is_empty() { MAX_ENTRIES } else { 0 };
+        let is_named = |path: &&PathBuf| names.contains(&original_name(&shown_name(path)).as_str());
+        let mut zip = self.exported.iter().find(|path| has_ending(path, "zip")).cloned();
+        let mut found: Vec<PathBuf> = self.exported.iter().filter(is_named).cloned().collect();
+        let mut left = MAX_ENTRIES;
         let mut folders = vec![self.path.clone()];
         for _ in 0..=MAX_DEPTH {
             let mut deeper = Vec::new();
@@ -391,10 +389,15 @@ fn unreadable(what: &str, error: &toml::de::Error) -> String {
     format!("{what} cannot be read: {}", crate::plain(error.message().trim()))
 }
 
+/// Returns the name of a file, without that of its owner.
+fn shown_name(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    crate::plain(owner_of(&name).map_or(&name, |(_, name)| name))
+}
+
 /// Reads a file that was just seen to be no link.
 fn read(path: &Path, most: u64, what: &str, notes: &mut Vec<String>) -> SubmittedFile {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let name = crate::plain(&name);
+    let name = shown_name(path);
     // Opening a pipe would wait for its other end.
     match path.symlink_metadata() {
         Ok(it) if it.is_file() => {}

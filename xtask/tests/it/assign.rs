@@ -203,6 +203,36 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
 }
 
 #[test]
+fn questions_are_drawn_for_a_student_and_their_answers_stay_here() {
+    let place = empty_folder("questions");
+    let out = assigned(&place, "homework", &["v02", "v04", "v10.wide", "--seed", "7400249944258160"]);
+    let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
+    let rubric = grader::rubric::Rubric::parse(&rubric, "rubric.toml", root()).expect("a rubric that can be read");
+    let texts = fs::read_to_string(out.join("questions.toml")).expect("questions");
+    let read = |file: &str| fs::read_to_string(out.join(file)).expect("a file");
+    let mut printed = BTreeSet::new();
+    for student in ["ada", "bob", "cleo", "dan"] {
+        let output = xtask_in(&out, &["questions", student]).output().expect("xtask runs");
+        let shown = text(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+        for graded in rubric.questions.iter().filter(|graded| graded.drawn.is_some()) {
+            let number = graded.drawn.expect("a number");
+            let drawn = graded.question.drawn(number, &graded.id, student).expect("drawn");
+            assert!(shown.contains(&format!("{} {}", graded.id, drawn.question)), "{shown}");
+            assert!(!texts.contains(&graded.question.question), "the book's question is asked");
+        }
+        printed.insert(shown);
+    }
+    assert_eq!(printed.len(), 4);
+    let names: Vec<&str> = rubric.questions.iter().map(|graded| graded.id.as_str()).collect();
+    assert_eq!(names[..2], ["v02.sectors-with-tiles", "v04.store-sectors-of-floats"]);
+    // Questions of a step without drawn ones stay as they are.
+    assert!(names.len() > 4 && read("README.md").contains(names[2]) && !read("README.md").contains(names[1]));
+    assert!(read("my/answers.toml").contains("\nstudent = \"\""));
+    let why = errors(3, &mut xtask_in(root(), &["questions", "ada"]));
+    assert!(why.contains("in repositories made by `cargo xtask assign`"), "{why}");
+}
+
+#[test]
 fn a_repository_says_that_results_count_from_a_gpu() {
     let place = empty_folder("gpu");
     let out = assigned(&place, "homework", &["v02", "v02.tn", "--gpu-required"]);

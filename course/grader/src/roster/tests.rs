@@ -65,6 +65,6 @@ fn a_list_of_a_spreadsheet_is_read_with_notes() {
     assert_eq!((people[0].name.as_str(), people[0].aliases.as_str()), ("Zo\u{eb}", "z;zz"));
     assert_eq!(
         notes,
-        ["class.csv: is not in UTF-8, and was read as Latin-1", "class.csv: columns that are not used: Team"]
+        ["class.csv is not in UTF-8, and was read as Latin-1", "class.csv has columns that are not used: Team"]
     );
 }

@@ -274,7 +274,9 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
             println!("not run: {}", String::from_utf8_lossy(&graded.stderr));
             continue;
         }
-        let [text, errors] = ended(0, &graded);
+        // A person has to look at what was refused.
+        let [text, errors] = ended(1, &graded);
+        assert!(text.contains("\nsparse: look at it by hand: v02.cu has 1073741824 bytes"), "{text}");
         assert_eq!(errors.contains("Landlock"), out == "landlock", "{errors}");
         assert!(!text.contains('\u{1b}'), "{text}");
         let grades = class.grades(out);
