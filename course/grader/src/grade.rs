@@ -408,7 +408,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             points: by_hand + share * (items.iter().map(|item| item.points).sum::<f64>() - by_hand),
             items,
             verdicts,
-            notes,
+            notes: catalog::distinct(notes),
             warnings,
         });
         codes.push([code, submission.student.clone()]);

@@ -6,9 +6,9 @@
 //! bob,Bob Noyce,red,2,,2026-12-01T17:20:00Z,noyceb;rnoyce
 //! ```
 //!
-//! Only `id` is needed, and other columns are named in a note. Semicolons may stand for the commas. A submission is a person's, or that of a team, if its name is
-//! theirs: as written here, with the last name first, or as Canvas (`lovelaceada_123_456_v02.cu`) and Moodle
-//! (`Ada Lovelace_123_assignsubmission_file_`) make it.
+//! Only `id` is needed, and other columns are named in a note. Semicolons may stand for the commas. A submission is a
+//! person's, or that of a team, if its name is theirs: as written here, with the last name first, or as Canvas
+//! (`lovelaceada_123_456_v02.cu`) and Moodle (`Ada Lovelace_123_assignsubmission_file_`) make it.
 
 #[cfg(test)]
 mod tests;

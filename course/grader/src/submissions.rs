@@ -4,7 +4,7 @@
 //! exercises), or a single `.cu` file for an assignment of one task. A file that lies deeper, or whose name was changed
 //! on its way (`V02 (1).cu`), is taken with a note if there is one such file. Symbolic links are not followed, not even
 //! links to folders; devices and pipes are not opened; files that are too large are not read. Other files are ignored.
-//! Files side by side with the names of their owners, as Canvas and Moodle export them, are a submission for each owner.
+//! Files side by side with the names of their owners, as Canvas and Moodle export them, are a submission of each owner.
 
 #[cfg(all(test, unix))]
 mod tests;
