@@ -462,23 +462,11 @@ fn readme(assignment: &Assignment) -> String {
     }
     let names = names(assignment);
     let first = names.first().cloned().unwrap_or_default();
-    let device = if assignment.gpu_required {
-        "Results count from a real GPU: a task has passed where `check` ran on a machine with an NVIDIA GPU, as the \
-             workflow in `.github` does on the runner of your class. You can work without one: kernels then run on an \
-             emulated GPU, `check` says so, and calls nothing passed (exit code 3, as for everything that was not run)."
-    } else {
-        "You need Rust and no GPU: kernels run on an emulated one. The first command builds it, which takes a minute or two: \
-         Cargo shows how far it is."
-    };
-    let built = match assignment.image {
-        Some(_) => {
-            "In a codespace of this repository, or an editor that opens its dev container, everything is built, and \
-                    `setup` is done. Elsewhere:\n\n"
-        }
-        None => "",
-    };
+    let device =
+        if assignment.gpu_required { include_str!("assign/on-gpu.md") } else { include_str!("assign/emulated.md") };
+    let built = assignment.image.as_ref().map_or("", |_| include_str!("assign/in-image.md"));
     let commands = include_str!("assign/commands.md").replace("FIRST", &first);
-    out.push_str(&commands.replace("DEVICE", &format!("{built}{device}")));
+    out.push_str(&commands.replace("DEVICE", &format!("{built}{}", device.trim_end())));
     for AssignedTask { task, .. } in &assignment.tasks {
         out.push_str(&format!("\n## {}: {}\n\n", task.name, task.title));
         if !task.text.trim().is_empty() {
@@ -490,14 +478,14 @@ fn readme(assignment: &Assignment) -> String {
         }
     }
     if !assignment.questions.is_empty() {
-        out.push_str("\n## Questions\n\nWrite your answers into `my/answers.toml`.\n\n");
-        if assignment.questions.iter().any(|(_, question)| question.variant.is_some()) {
-            out.push_str(
-                "The numbers are drawn for you: `cargo xtask questions ID` prints your questions. ID is yours in the list \
-                 of your class, or the name of your team if you have one; write it into the file, too.\n\n",
-            );
+        out.push_str("\n## Questions\n\nWrite your answers into `my/answers.toml`.\n");
+        let drawn: Vec<String> = drawn_texts(assignment).texts.into_keys().map(|id| format!("`{id}`")).collect();
+        if !drawn.is_empty() {
+            out.push_str(&include_str!("assign/drawn.md").replace("NAMES", &drawn.join(", ")));
         }
-        for (id, question) in assignment.questions.iter().filter(|(_, question)| question.variant.is_none()) {
+        let fixed = assignment.questions.iter().filter(|(_, question)| question.variant.is_none());
+        for (at, (id, question)) in fixed.enumerate() {
+            out.push_str(if at == 0 { "\n" } else { "" });
             out.push_str(&format!("- `{id}`: {}\n", question.question.trim()));
             for (at, choice) in question.choices.iter().enumerate() {
                 out.push_str(&format!("  - {}) {choice}\n", quiz::letter(at)));
@@ -524,15 +512,10 @@ fn answers(assignment: &Assignment) -> String {
 fn drawn_texts(assignment: &Assignment) -> DrawnTexts {
     let texts =
         assignment.questions.iter().filter_map(|(id, question)| Some((id.clone(), question.variant.as_ref()?.texts())));
-    DrawnTexts { number: assignment.number(), texts: texts.collect() }
-}
-
-impl Assignment {
-    /// Returns a number that draws the questions. It is public: three digits exclude few guesses of the seed.
-    fn number(&self) -> u32 {
-        let hash = sha256(format!("questions {}", self.seed).as_bytes());
-        u32::from_str_radix(&hash[..6], 16).unwrap_or_default() % 1000
-    }
+    // The number is public: three digits exclude few guesses of the seed.
+    let hash = sha256(format!("questions {}", assignment.seed).as_bytes());
+    let number = u32::from_str_radix(&hash[..6], 16).unwrap_or_default() % 1000;
+    DrawnTexts { number, texts: texts.collect() }
 }
 
 const RUNNER: &str = "[self-hosted, gpu]";
@@ -591,7 +574,7 @@ pub fn rubric(assignment: &Assignment) -> String {
     for (id, question) in &assignment.questions {
         out.push_str(&format!("\n[[question]]\nid = \"{id}\"\npoints = 1\n"));
         if question.variant.is_some() {
-            out.push_str(&format!("drawn = {}\n", assignment.number()));
+            out.push_str(&format!("drawn = {}\n", drawn_texts(assignment).number));
         }
     }
     out

@@ -252,19 +252,8 @@ pub(crate) fn report(args: &Report) -> Result<CommandOutcome> {
 
 fn table(report: &report::Report) -> String {
     let number = |value: Option<f64>| value.map_or("–".to_owned(), |value| format!("{value:.0}"));
-    let mut table = Table::new([
-        "task",
-        "begun",
-        "passed",
-        "gave up",
-        "stuck",
-        "checks",
-        "hints",
-        "minutes",
-        "estimate",
-        "most frequent",
-    ])
-    .left(1);
+    let headings = "task, begun, passed, gave up, stuck, checks, hints, minutes, estimate, most frequent";
+    let mut table = Table::new(headings.split(", ")).left(1);
     for task in &report.tasks {
         let codes: Vec<String> = task.codes.iter().map(|(code, n)| format!("{code} ({n})")).collect();
         table.row([

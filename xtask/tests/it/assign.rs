@@ -226,7 +226,9 @@ fn questions_are_drawn_for_a_student_and_their_answers_stay_here() {
     let names: Vec<&str> = rubric.questions.iter().map(|graded| graded.id.as_str()).collect();
     assert_eq!(names[..2], ["v02.sectors-with-tiles", "v04.store-sectors-of-floats"]);
     // Questions of a step without drawn ones stay as they are.
-    assert!(names.len() > 4 && read("README.md").contains(names[2]) && !read("README.md").contains(names[1]));
+    let readme = read("README.md");
+    assert!(names.len() > 4 && readme.contains(&format!("prints `{}`, `{}`: their", names[0], names[1])), "{readme}");
+    assert!(readme.contains(&format!("\n\n- `{}`: ", names[2])) && !readme.contains("\n\n\n"), "{readme}");
     assert!(read("my/answers.toml").contains("\nstudent = \"\""));
     let why = errors(3, &mut xtask_in(root(), &["questions", "ada"]));
     assert!(why.contains("in repositories made by `cargo xtask assign`"), "{why}");

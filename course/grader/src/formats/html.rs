@@ -212,18 +212,18 @@ fn section(at: Option<usize>, student: &Student, max: f64) -> String {
     }
     out.push_str("<table>\n<tr><th>part</th><th>what</th><th>outcome</th><th class=\"n\">points</th></tr>\n");
     for item in &student.items {
-        let (class, label) = match item.status {
-            Status::Passed => ("passed", item.status.label()),
-            _ if item.points > 0.0 => ("", "in part"),
-            Status::Failed => ("failed", item.status.label()),
-            Status::NotRun => ("", item.status.label()),
+        let is_part = item.points > 0.0 && item.status != Status::Passed;
+        let class = match item.status {
+            Status::Passed => "passed",
+            Status::Failed if !is_part => "failed",
+            _ => "",
         };
         let why = item.why.as_ref().map(|why| format!("<br>{}", escaped(&crate::plain(why)))).unwrap_or_default();
         out.push_str(&format!(
             "<tr><td><code>{}</code></td><td>{}{why}</td><td class=\"{class}\">{}</td><td class=\"n\">{} of {}</td></tr>\n",
             escaped(&item.id),
             escaped(&item.what),
-            label,
+            if is_part { "in part" } else { item.status.label() },
             format_points(item.points),
             format_points(item.max)
         ));
