@@ -15,6 +15,20 @@ pub fn run<J: Sync, R: Send>(
     run: impl Fn(&J) -> R + Sync,
     goes_on: impl Fn(&R) -> bool + Sync,
 ) -> Vec<R> {
+    let n = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(most);
+    run_on(n, jobs, run, goes_on)
+}
+
+/// Runs jobs as [`run`] does, on a number of threads.
+///
+/// # Panics
+/// Panics if a job does.
+pub fn run_on<J: Sync, R: Send>(
+    n_threads: usize,
+    jobs: &[J],
+    run: impl Fn(&J) -> R + Sync,
+    goes_on: impl Fn(&R) -> bool + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut done = Vec::new();
@@ -29,9 +43,8 @@ pub fn run<J: Sync, R: Send>(
         }
         done
     };
-    let n = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(most).min(jobs.len());
     let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..n).map(|_| scope.spawn(work)).collect();
+        let threads: Vec<_> = (0..n_threads.min(jobs.len())).map(|_| scope.spawn(work)).collect();
         threads.into_iter().flat_map(|thread| thread.join().expect("jobs do not panic")).collect()
     });
     done.sort_by_key(|(at, _)| *at);

@@ -11,10 +11,10 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catalog::files::{FileError, write_whole};
+use catalog::parallel;
 use catalog::provenance::Sha256;
 use serde::{Deserialize, Serialize};
 use tasks::drawn;
@@ -241,40 +241,16 @@ fn judge_all(
         .filter(|entry| entry.key.as_ref().is_some_and(|key| stored(grading.out, key).is_none()))
         .collect();
     let done = AtomicUsize::new(of - open.len());
-    let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let trouble: Mutex<Option<FileError>> = Mutex::new(None);
-    if !on_progress(done.load(Ordering::SeqCst), of) {
-        stopped.store(true, Ordering::SeqCst);
-    }
-    std::thread::scope(|scope| {
-        for _ in 0..grading.jobs.max(1).min(open.len()) {
-            scope.spawn(|| {
-                while !stopped.load(Ordering::SeqCst) {
-                    let Some(entry) = open.get(next.fetch_add(1, Ordering::SeqCst)) else {
-                        break;
-                    };
-                    let goes_on = match judge_one(grading, entry) {
-                        Ok(Judged::Stored) => on_progress(done.fetch_add(1, Ordering::SeqCst) + 1, of),
-                        Ok(Judged::Interrupted) => false,
-                        Err(why) => {
-                            if let Ok(mut trouble) = trouble.lock() {
-                                trouble.get_or_insert(why);
-                            }
-                            false
-                        }
-                    };
-                    if !goes_on {
-                        stopped.store(true, Ordering::SeqCst);
-                    }
-                }
-            });
-        }
-    });
-    if let Ok(Some(why)) = trouble.into_inner() {
-        return Err(why.into());
+    let open = if on_progress(of - open.len(), of) { open } else { Vec::new() };
+    let goes_on = |judged: &Result<Judged, FileError>| match judged {
+        Ok(Judged::Stored) => on_progress(done.fetch_add(1, Ordering::SeqCst) + 1, of),
+        Ok(Judged::Interrupted) | Err(_) => false,
+    };
+    for judged in parallel::run_on(grading.jobs.max(1), &open, |entry| judge_one(grading, entry), goes_on) {
+        judged?;
     }
     let done = done.into_inner();
-    if stopped.into_inner() && done < of { Err(GradingError::Interrupted { done, of }) } else { Ok(()) }
+    if done < of { Err(GradingError::Interrupted { done, of }) } else { Ok(()) }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -395,12 +371,10 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let name = shown_name(grading, &submission.student);
         let code = anonymous::code(rubric.seed, &submission.student);
         let given = grading.given.iter().filter(|(of, _)| [&submission.student, &code].contains(of));
+        let given: BTreeMap<String, f64> =
+            given.inspect(|(of, _)| drop(unknown.remove(of))).flat_map(|(_, given)| given.clone()).collect();
         // What a person gives is not cut.
-        let mut by_hand = 0.0;
-        for (of, given) in given {
-            unknown.remove(of);
-            by_hand += points::give(given, of, &mut items)?;
-        }
+        let by_hand = points::give(&given, &name, &mut items)?;
         let share = share_in_time(rubric, submission, &mut notes);
         students.push(Student {
             name,
@@ -411,7 +385,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             notes: catalog::distinct(notes),
             warnings,
         });
-        codes.push([code, submission.student.clone()]);
+        codes.extend(grading.anonymous.then(|| [code, submission.student.clone()]));
     }
     if let Some(unknown) = unknown.first() {
         return Err(PointsError::UnknownStudent(crate::plain(unknown)).into());
@@ -419,8 +393,6 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
     if grading.anonymous {
         // The order of a list would give names away.
         students.sort_by(|a: &Student, b| a.name.cmp(&b.name));
-    } else {
-        codes.clear();
     }
     let (same, similar) = compare(grading, found)?;
     Ok(Class { format: FORMAT, title: rubric.title.clone(), max: rubric.max(), students, same, similar, codes })
