@@ -371,10 +371,13 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let name = shown_name(grading, &submission.student);
         let code = anonymous::code(rubric.seed, &submission.student);
         let given = grading.given.iter().filter(|(of, _)| [&submission.student, &code].contains(of));
-        let given: BTreeMap<String, f64> =
-            given.inspect(|(of, _)| drop(unknown.remove(of))).flat_map(|(_, given)| given.clone()).collect();
+        let mut of_student = BTreeMap::new();
+        for (of, given) in given {
+            unknown.remove(of);
+            of_student.extend(given.clone());
+        }
         // What a person gives is not cut.
-        let by_hand = points::give(&given, &name, &mut items)?;
+        let by_hand = points::give(&of_student, &name, &mut items)?;
         let share = share_in_time(rubric, submission, &mut notes);
         students.push(Student {
             name,

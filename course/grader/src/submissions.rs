@@ -113,18 +113,14 @@ fn owner_of(name: &str) -> Option<(&str, &str)> {
     if let Some(parts) = name.split_once("_assignsubmission_file_") {
         return Some(parts);
     }
-    let is_number = |part: &&str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     // The first number is the person's, the second the file's.
-    let (mut owner, mut rest) = name.split_once('_')?;
-    loop {
-        let (part, after) = rest.split_once('_')?;
-        owner = &name[..owner.len() + 1 + part.len()];
-        rest = after;
-        let file = after.split_once('_').filter(|(number, _)| is_number(number) && is_number(&part));
-        if let Some((_, file)) = file {
-            return Some((owner, file));
-        }
-    }
+    name.match_indices('_').find_map(|(at, _)| {
+        let owner = &name[..at];
+        let (_, person) = owner.rsplit_once('_')?;
+        let (number, file) = name[at + 1..].split_once('_')?;
+        (is_number(person) && is_number(number)).then_some((owner, file))
+    })
 }
 
 fn has_ending(path: &Path, ending: &str) -> bool {
