@@ -65,6 +65,15 @@ fn nothing_of_a_stranger_is_markup() {
 }
 
 #[test]
+fn half_of_the_points_are_called_so() {
+    let mut class = class();
+    class.students[1].items[0].points = 2.0;
+    let page = html::page(&class, &class.students[1]);
+    assert!(page.contains("<td class=\"\">in part</td><td class=\"n\">2 of 4</td>"), "{page}");
+    assert!(page.contains("not run</td><td class=\"n\">0 of 4</td>"), "{page}");
+}
+
+#[test]
 fn an_item_has_the_report_of_its_own_task() {
     let name = |text: &str| TaskName::parse(text).expect("a name");
     let verdict = |task: &str| {

@@ -5,7 +5,7 @@ use catalog::files::read_text;
 use catalog::text::{Paint, wrapped};
 use tasks::drawn::{self, DrawnTexts, key};
 use xtask_support::CommandOutcome;
-use xtask_support::output::{self, Stop};
+use xtask_support::output;
 
 use crate::learner;
 
@@ -22,9 +22,6 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let path = learner::root()?.join(drawn::FILE);
     if !path.exists() {
         bail!("there is no {}: questions are drawn in repositories made by `cargo xtask assign`", drawn::FILE);
-    }
-    if key(&args.student).is_empty() {
-        bail!(Stop::Usage(format!("`{}` has neither letters nor digits", args.student)));
     }
     let text = read_text(&path).context(drawn::FILE)?;
     let texts = DrawnTexts::parse(&text).map_err(|error| anyhow!("{}:{}: {}", drawn::FILE, error.line, error.why))?;
