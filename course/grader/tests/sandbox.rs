@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 fn main() {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
@@ -116,6 +116,7 @@ mod linux {
     use grader::sandbox::{self, Confined, JobLimits, Launcher, RlimitValues, Sandbox};
     use std::os::fd::AsRawFd as _;
     use std::os::unix::process::ExitStatusExt as _;
+    use std::path::PathBuf;
 
     pub(super) fn confined(arguments: &[OsString]) {
         let word = |at: usize| -> u64 {

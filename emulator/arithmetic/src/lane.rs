@@ -4,7 +4,9 @@ use crate::lanes::{Class, Dst, Lanes, Src};
 
 /// Levels as const generic arguments.
 pub(super) const BASE: u8 = 0;
+#[cfg(target_arch = "x86_64")]
 pub(super) const AVX2: u8 = 2;
+#[cfg(target_arch = "x86_64")]
 pub(super) const AVX512: u8 = 5;
 
 pub(super) trait Lane: Copy + 'static {

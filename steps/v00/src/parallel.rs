@@ -42,6 +42,7 @@ pub fn multiply(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]) {
 
 /// Instruction sets that the tile is compiled for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "vectors of x86-64"))]
 enum Lanes {
     /// 16 lanes, 32 registers, fused multiply-add.
     Avx512,

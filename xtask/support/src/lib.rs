@@ -5,11 +5,11 @@
 
 pub mod committed;
 pub mod compile_cache;
-#[expect(unsafe_code, reason = "a limit for a child process")]
+#[cfg_attr(unix, expect(unsafe_code, reason = "a limit for a child process"))]
 pub mod compiler;
 pub mod cubin;
 pub mod find_nvrtc;
-#[expect(unsafe_code, reason = "signals")]
+#[cfg_attr(unix, expect(unsafe_code, reason = "signals"))]
 pub mod interrupt;
 pub mod kernels;
 #[expect(unsafe_code, reason = "a C library")]

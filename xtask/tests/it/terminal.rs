@@ -5,6 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ExitStatus};
+use std::ptr::null_mut;
 
 use crate::fakes::{Learner, conflicts, passed};
 
@@ -23,7 +24,8 @@ impl Terminal {
         let size = libc::winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         let (mut person, mut program) = (-1, -1);
         // SAFETY: both results are live locals; neither a name nor settings are asked for.
-        let opened = unsafe { libc::openpty(&mut person, &mut program, std::ptr::null_mut(), std::ptr::null(), &size) };
+        let opened =
+            unsafe { libc::openpty(&mut person, &mut program, null_mut(), null_mut(), (&raw const size).cast_mut()) };
         assert_eq!(opened, 0, "{}", std::io::Error::last_os_error());
         for side in [person, program] {
             // SAFETY: just opened. Children of other tests must not keep this terminal open.
@@ -40,7 +42,7 @@ impl Terminal {
             // SAFETY: all may be called between fork and exec; descriptor 0 is the terminal.
             let done = unsafe {
                 libc::signal(libc::SIGINT, libc::SIG_DFL);
-                libc::setsid() >= 0 && libc::ioctl(0, libc::TIOCSCTTY, 0) >= 0
+                libc::setsid() >= 0 && libc::ioctl(0, libc::TIOCSCTTY as _, 0) >= 0
             };
             if done { Ok(()) } else { Err(std::io::Error::last_os_error()) }
         };

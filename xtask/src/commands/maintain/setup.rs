@@ -37,7 +37,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
     ensure!(
         IS_OFFERED,
-        "NVIDIA offers no compiler for this kind of machine; copies of tasks are compiled with clang where it is installed"
+        "NVIDIA's compiler is used on Linux alone; copies of tasks are compiled with clang where it is installed"
     );
     let shown = || paths::display_path(&directory());
     let new = StagedFolder::new(&directory()).with_context(shown)?;
