@@ -42,51 +42,59 @@ pub struct Tries {
     pub kernels: Vec<String>,
 }
 
-/// Costs of an edit, higher for an unlikely one, by what a copy shows: wrong results, forbidden accesses, undefined
-/// values, races and barriers, and other criteria that fail. Edits of low cost are tried first.
-type Costs = [u32; 5];
-const EXCHANGE: Costs = [6, 8, 12, 40, 30];
-const SIBLING: Costs = [10, 10, 10, 40, 24];
-const AXES: Costs = [6, 8, 10, 40, 8];
+/// Costs of an edit, higher for an unlikely one, by what a copy shows: a wrong result, a forbidden access, an undefined
+/// value, a race or a wrong barrier, another criterion that fails. Edits of low cost are tried first.
+#[derive(Clone, Copy, PartialEq)]
+struct Costs {
+    result: u32,
+    access: u32,
+    undefined: u32,
+    order: u32,
+    criterion: u32,
+}
+
+const EXCHANGE: Costs = Costs { result: 6, access: 8, undefined: 12, order: 40, criterion: 30 };
+const SIBLING: Costs = Costs { result: 10, access: 10, undefined: 10, order: 40, criterion: 24 };
+const AXES: Costs = Costs { result: 6, access: 8, undefined: 10, order: 40, criterion: 8 };
 /// A term that a similar sum has.
-const PARALLEL: Costs = [6, 6, 10, 40, 24];
+const PARALLEL: Costs = Costs { result: 6, access: 6, undefined: 10, order: 40, criterion: 24 };
 /// A distance that the diagnosis names, added to an index.
-const OFFSET: Costs = [7, 40, 40, 60, 40];
+const OFFSET: Costs = Costs { result: 7, access: 40, undefined: 40, order: 60, criterion: 40 };
 /// Another index of the same variables.
-const INDEX: Costs = [5, 6, 10, 40, 24];
-const TERM: Costs = [20, 18, 22, 60, 40];
-const REMOVAL: Costs = [14, 12, 8, 40, 20];
-const OPERATOR: Costs = [16, 10, 16, 40, 40];
+const INDEX: Costs = Costs { result: 5, access: 6, undefined: 10, order: 40, criterion: 24 };
+const TERM: Costs = Costs { result: 20, access: 18, undefined: 22, order: 60, criterion: 40 };
+const REMOVAL: Costs = Costs { result: 14, access: 12, undefined: 8, order: 40, criterion: 20 };
+const OPERATOR: Costs = Costs { result: 16, access: 10, undefined: 16, order: 40, criterion: 40 };
 /// Step of a loop.
-const STEP: Costs = [10, 8, 10, 40, 24];
+const STEP: Costs = Costs { result: 10, access: 8, undefined: 10, order: 40, criterion: 24 };
 /// Divisor in the step of a loop: how much the threads of a block do in one pass.
-const PASS: Costs = [6, 8, 6, 40, 24];
+const PASS: Costs = Costs { result: 6, access: 8, undefined: 6, order: 40, criterion: 24 };
 /// `<=` in the head of a loop, or beside a size of the matrices.
-const LAST: Costs = [5, 4, 6, 40, 30];
-const NUMBER: Costs = [20, 18, 22, 40, 30];
-const TYPE: Costs = [5, 30, 60, 60, 14];
+const LAST: Costs = Costs { result: 5, access: 4, undefined: 6, order: 40, criterion: 30 };
+const NUMBER: Costs = Costs { result: 20, access: 18, undefined: 22, order: 40, criterion: 30 };
+const TYPE: Costs = Costs { result: 5, access: 30, undefined: 60, order: 60, criterion: 14 };
 /// Place of a store where the line before stores too.
-const REPEATED: Costs = [4, 8, 3, 40, 30];
+const REPEATED: Costs = Costs { result: 4, access: 8, undefined: 3, order: 40, criterion: 30 };
 /// Memory space, first value.
-const SPACE: Costs = [12, 12, 2, 12, 15];
-const VOLATILE: Costs = [90, 90, 90, 90, 4];
-const BARRIER: Costs = [24, 30, 13, 4, 40];
-const CONDITION: Costs = [26, 30, 20, 8, 40];
+const SPACE: Costs = Costs { result: 12, access: 12, undefined: 2, order: 12, criterion: 15 };
+const VOLATILE: Costs = Costs { result: 90, access: 90, undefined: 90, order: 90, criterion: 4 };
+const BARRIER: Costs = Costs { result: 24, access: 30, undefined: 13, order: 4, criterion: 40 };
+const CONDITION: Costs = Costs { result: 26, access: 30, undefined: 20, order: 8, criterion: 40 };
 /// Condition under which threads leave early.
-const LEAVING: Costs = [26, 30, 6, 8, 40];
+const LEAVING: Costs = Costs { result: 26, access: 30, undefined: 6, order: 8, criterion: 40 };
 /// Condition of a store that is added.
-const GUARD: Costs = [60, 6, 60, 40, 60];
+const GUARD: Costs = Costs { result: 60, access: 6, undefined: 60, order: 40, criterion: 60 };
 /// Condition of a wide access that is added.
-const ALIGNED: Costs = [90, 0, 90, 90, 90];
+const ALIGNED: Costs = Costs { result: 90, access: 0, undefined: 90, order: 90, criterion: 90 };
 /// Order of statements.
-const ORDER: Costs = [8, 60, 30, 20, 90];
+const ORDER: Costs = Costs { result: 8, access: 60, undefined: 30, order: 20, criterion: 90 };
 /// Place where the next tiles are requested.
-const LATE: Costs = [90, 90, 90, 90, 2];
+const LATE: Costs = Costs { result: 90, access: 90, undefined: 90, order: 90, criterion: 2 };
 /// Place where a buffer is exchanged.
-const FLIP: Costs = [2, 6, 0, 2, 60];
+const FLIP: Costs = Costs { result: 2, access: 6, undefined: 0, order: 2, criterion: 60 };
 /// Value of an element of a tile where its condition does not hold.
-const FILLED: Costs = [8, 30, 2, 40, 60];
-const LAYOUT: Costs = [90, 90, 90, 90, 6];
+const FILLED: Costs = Costs { result: 8, access: 30, undefined: 2, order: 40, criterion: 60 };
+const LAYOUT: Costs = Costs { result: 90, access: 90, undefined: 90, order: 90, criterion: 6 };
 /// Added for a line of the starter.
 const OF_STARTER: u32 = 24;
 /// Subtracted for a line that the first finding names, one that uses its array, one that sets what these use, and one
@@ -96,19 +104,19 @@ const MENTIONS: u32 = 5;
 const SETS: u32 = 5;
 const LATER: u32 = 3;
 /// Edits beyond this cost are not worth a trial.
-const MOST: i32 = 60;
+const MAX_COST: i32 = 60;
 
-/// Returns the column of [`Costs`] for a verdict.
-fn symptom(clues: &Clues) -> usize {
+/// Returns the field of [`Costs`] for a verdict.
+fn symptom(clues: &Clues) -> fn(&Costs) -> u32 {
     match clues.code.as_str() {
-        WRONG_RESULT | "E-LOOP" => 0,
+        WRONG_RESULT | "E-LOOP" => |costs| costs.result,
         // No barrier of a block orders what others write to the output.
-        "E-RACE" if matches!(clues.array.as_deref(), Some("C" | "out")) => 1,
-        "E-UNINIT" if clues.of_copy => 3,
-        "E-UNINIT" | "W-UNINIT" => 2,
-        "E-RACE" | "E-BARRIER" | "E-MBARRIER" | "barriers" => 3,
-        code if code.starts_with("E-") => 1,
-        _ => 4,
+        "E-RACE" if matches!(clues.array.as_deref(), Some("C" | "out")) => |costs| costs.access,
+        "E-UNINIT" if clues.of_copy => |costs| costs.order,
+        "E-UNINIT" | "W-UNINIT" => |costs| costs.undefined,
+        "E-RACE" | "E-BARRIER" | "E-MBARRIER" | "barriers" => |costs| costs.order,
+        code if code.starts_with("E-") => |costs| costs.access,
+        _ => |costs| costs.criterion,
     }
 }
 
@@ -122,7 +130,7 @@ struct Found {
 struct Search<'s> {
     code: Code<'s>,
     task: &'s Task,
-    symptom: usize,
+    symptom: fn(&Costs) -> u32,
     /// Whether each line is the learner's.
     own: Vec<bool>,
     /// For each line, true where a TODO asks for it: an edit there would do the task.
@@ -375,10 +383,10 @@ impl<'s> Search<'s> {
         let is_own = self.own.get(self.code.line_of(changed.0.start)) == Some(&true);
         let of_starter = if is_own { 0 } else { OF_STARTER };
         let suspicion = lines.iter().filter_map(|line| self.suspicion.get(*line)).max();
-        let cost = (costs[self.symptom] + extra + of_starter) as i32 - suspicion.copied().unwrap_or_default() as i32;
+        let cost = ((self.symptom)(&costs) + extra + of_starter) as i32 - suspicion.copied().unwrap_or_default() as i32;
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
         let does_to_do = lines.iter().any(|line| self.to_do.get(*line) == Some(&true));
-        if !overlap && !does_to_do && cost <= MOST {
+        if !overlap && !does_to_do && cost <= MAX_COST {
             self.found.push(Found { cost, costs, line, changes });
         }
     }
