@@ -45,7 +45,7 @@ use tasks::measure::CountedLaunch;
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::task::Criterion;
 use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict};
-use tasks::{Task, TaskWork, compile::Refused};
+use tasks::{Task, compile::Refused};
 
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
 pub use error::JudgeError;
@@ -98,13 +98,7 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
 /// Judges the kernel that a template makes for FP64, where the file has it: its verdict if its results are wrong.
 fn wrong_double(request: &Request<'_>, shapes: &[Shape], passed: &Verdict) -> Option<Verdict> {
     const SHAPES: usize = 2;
-    let entry = request.task.entry.replacen("sgemm", "dgemm", 1);
-    let has_double =
-        request.task.work == TaskWork::Sgemm && entry != request.task.entry && request.ptx.contains(&entry);
-    if !has_double {
-        return None;
-    }
-    let task = Task { entry, work: TaskWork::Dgemm, does: Vec::new(), ..request.task.clone() };
+    let task = request.task.double().filter(|task| request.ptx.contains(&task.entry))?;
     let request = Request { task: &task, ..request.clone() };
     let module = EmulatedModule::new(&request).ok()?;
     let mut verdict = Judgement::<f64>::new(&request, &module).run(&shapes[..shapes.len().min(SHAPES)]);
@@ -115,6 +109,7 @@ fn wrong_double(request: &Request<'_>, shapes: &[Shape], passed: &Verdict) -> Op
     verdict.parts.extend(passed.parts.iter().skip(verdict.parts.len()).cloned());
     // What is right in FP32 has its points.
     (verdict.n_shapes, verdict.n_tried) = (passed.n_shapes, passed.n_tried);
+    verdict.entry = Some(task.entry.clone());
     (verdict.status != Status::Passed).then_some(verdict)
 }
 
@@ -401,6 +396,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             notes: self.notes,
             printed: self.printed,
             remedies: Vec::new(),
+            entry: None,
             parts,
         }
     }

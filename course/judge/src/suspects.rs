@@ -19,15 +19,19 @@ pub(crate) fn suspects(source: &Source, subject: Subject, is_double: bool) -> Op
     let sets: Vec<Set<'_>> = (1..=source.n_lines()).filter_map(|line| set(source, line)).collect();
     let stores = [("C", Access::Written), ("out", Access::Written)];
     match subject {
-        Subject::Unknown => source.hidden_counter().map(|(name, [inner, outer])| {
-            format!("line {inner} declares another {name}, which hides that of line {outer}")
-        }),
+        Subject::Unknown => {
+            let told = |(name, [inner, outer]): (&str, [u32; 2])| {
+                format!("line {inner} declares another {name}, which hides that of line {outer}")
+            };
+            source.hidden_counter().map(told).or_else(|| floats(source).filter(|_| is_double))
+        }
         Subject::NotNumbers => output_read(source),
         Subject::Zeros => hidden(source, &sets),
         Subject::SetAnew => sets_anew(source, &sets),
         Subject::Rounds => rounds(source),
         Subject::Whole => of_type(&sets, &["int", "unsigned", "long"]),
-        Subject::Narrow => of_type(&sets, if is_double { &["float", "half"] } else { &["half", "__half"] }),
+        Subject::Narrow if is_double => of_type(&sets, &["float", "half"]).or_else(|| floats(source)),
+        Subject::Narrow => of_type(&sets, &["half", "__half"]),
         Subject::Blocks => exchanged(&sets).or_else(|| used(source, stores)),
         Subject::Reads(name) => used(source, [(name, Access::Read)]),
         Subject::Stores => used(source, stores),
@@ -97,6 +101,34 @@ fn of_type(sets: &[Set<'_>], types: &[&str]) -> Option<String> {
         format!("line {} declares {} as `{}`", set.line, set.name, set.ty.trim_start_matches("const "))
     };
     (1..4).contains(&found.len()).then(|| found.iter().map(told).collect::<Vec<_>>().join(", "))
+}
+
+/// Returns where a kernel of double, or a function that it calls, has words for float.
+fn floats(source: &Source) -> Option<String> {
+    const MANY: usize = 4;
+    let (mut depth, mut head, mut lines) = (0, String::new(), Vec::new());
+    for line in 1..=source.n_lines() {
+        let text = source.clean_line(line).unwrap_or_default();
+        let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
+        let is_float = words.any(|word| matches!(word, "float" | "fmaf" | "__fmaf_rn"));
+        if depth == 0 {
+            head.push_str(text);
+        }
+        let is_code = depth > 0 || text.contains("__device__");
+        if is_code && is_float && !head.contains("sgemm") && !source.is_unreached(line) {
+            lines.push(line.to_string());
+        }
+        depth += text.matches('{').count() as i32 - text.matches('}').count() as i32;
+        if depth == 0 && text.contains([';', '}']) {
+            head.clear();
+        }
+    }
+    let what = "`float` for elements that are double";
+    match lines.as_slice() {
+        [line] => Some(format!("line {line} has {what}")),
+        [_, .., _] if lines.len() <= MANY => Some(format!("lines {} have {what}", lines.join(", "))),
+        _ => None,
+    }
 }
 
 fn exchanged(sets: &[Set<'_>]) -> Option<String> {

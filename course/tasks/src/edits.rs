@@ -9,6 +9,7 @@ mod indices;
 mod statements;
 #[cfg(test)]
 mod tests;
+mod types;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
@@ -73,6 +74,8 @@ const PASS: Costs = Costs { result: 6, access: 8, undefined: 6, order: 40, crite
 const LAST: Costs = Costs { result: 5, access: 4, undefined: 6, order: 40, criterion: 30 };
 const NUMBER: Costs = Costs { result: 20, access: 18, undefined: 22, order: 40, criterion: 30 };
 const TYPE: Costs = Costs { result: 5, access: 30, undefined: 60, order: 60, criterion: 14 };
+/// A type that holds fewer digits than the elements.
+const NARROW: Costs = Costs { result: 1, access: 8, undefined: 40, order: 60, criterion: 90 };
 /// Place of a store where the line before stores too.
 const REPEATED: Costs = Costs { result: 4, access: 8, undefined: 3, order: 40, criterion: 30 };
 /// Memory space, first value.
@@ -239,6 +242,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.operators();
     search.steps();
     search.declarations();
+    search.wide_types();
     search.barriers();
     search.conditions();
     search.guards();
@@ -503,50 +507,6 @@ impl<'s> Search<'s> {
                 }
             }
         }
-    }
-
-    /// Changes declarations: type, memory space, first value, padding.
-    fn declarations(&mut self) {
-        const TYPES: [&str; 8] = ["int", "unsigned", "double", "float", "half", "long", "short", "T"];
-        let element = if self.task.work.is_double() { "double" } else { "float" };
-        let mut volatile = Vec::new();
-        for at in 1..self.code.tokens.len().saturating_sub(2) {
-            let here = |at: usize| self.code.tokens.get(at).map_or(self.code.text.len(), |token| token.start);
-            let (text, in_body) =
-                (self.code.at(at), self.code.parent(at).is_some_and(|open| self.code.at(open) == "{"));
-            let gone = (here(at)..here(at + 1), String::new());
-            match text {
-                "volatile" => volatile.push(gone),
-                "__shared__" if in_body => self.add(SPACE, 0, vec![gone]),
-                _ if !in_body || !TYPES.contains(&text) || !self.code.tokens[at + 1].is_name() => {}
-                _ => {
-                    let start = self.code.statement(at);
-                    let is_shared = (start..at).any(|at| self.code.at(at) == "__shared__");
-                    let end = self.code.subscripts(at + 2).end;
-                    let (is_array, next) = (end > at + 2, self.code.at(end));
-                    let [first, last, stop] = [start, end - 1, end].map(|at| here(at)..here(at));
-                    if is_array
-                        || next == ";"
-                        || next == "=" && self.code.at(end + 1).trim_matches(['.', 'f', '0']).is_empty()
-                    {
-                        let generic = if self.code.known(at).any(|name| name == "T") { "T" } else { element };
-                        self.put(TYPE, 0, at..at + 1, generic);
-                        self.put(TYPE, 8, at..at + 1, element);
-                    }
-                    if next == ";" && !is_shared {
-                        self.add(SPACE, 0, vec![(stop, if is_array { " = {}" } else { " = 0" }.to_owned())]);
-                    }
-                    if is_array && !is_shared {
-                        self.add(SPACE, 0, vec![(first, "__shared__ ".to_owned())]);
-                    } else if is_array {
-                        ["PAD", "1", "4"]
-                            .iter()
-                            .for_each(|pad| self.add(LAYOUT, 0, vec![(last.clone(), format!(" + {pad}"))]));
-                    }
-                }
-            }
-        }
-        self.add(VOLATILE, 0, volatile);
     }
 
     /// Makes the same edit in all of several parallel lines.

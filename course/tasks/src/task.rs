@@ -121,6 +121,14 @@ impl Task {
         }
     }
 
+    /// Returns the task of the FP64 kernel that a template makes beside the one of this task, where the file has it: a
+    /// right result.
+    pub fn double(&self) -> Option<Self> {
+        let entry = self.entry.replacen("sgemm", "dgemm", 1);
+        let is_named = self.work == TaskWork::Sgemm && entry != self.entry;
+        is_named.then(|| Self { entry, work: TaskWork::Dgemm, does: Vec::new(), ..self.clone() })
+    }
+
     /// Returns the id and requirement of each criterion besides `right` and `clean`.
     pub fn criteria(&self) -> Vec<(&str, &str)> {
         let does = self.does.iter();

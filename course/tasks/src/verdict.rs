@@ -39,6 +39,9 @@ pub struct Verdict {
     pub code: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// The kernel that failed, where it is the FP64 one beside the task's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry: Option<String>,
     /// `compiles`, `right`, `clean` and the criteria, in this order.
     pub parts: Vec<Part>,
     /// Shapes with a right result and without findings.
@@ -184,6 +187,7 @@ impl Verdict {
             status: Status::Failed,
             code: Some(code.into()),
             why: Some(why.into()),
+            entry: None,
             parts: [vec![Part::compiles()], Part::not_run(criteria, why)].concat(),
             n_shapes: 0,
             n_tried: 0,

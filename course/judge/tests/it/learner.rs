@@ -221,8 +221,10 @@ fn small_edits_that_pass_are_shown() {
     let mistakes = [
         ("v01", "A[row * K + k]", "A[row * N + k]"),
         ("v01", "    T acc = 0;", "    int acc = 0;"),
+        ("v01", "    T acc = 0;", "    float acc = 0;"),
         ("v02", "(A, M, K, row, k0 + thread_col)", "(A, M, K, k0 + thread_col, row)"),
         ("v02", "    __shared__ T b_tile", "    T b_tile"),
+        ("v02", "    __shared__ T b_tile", "    __shared__ float b_tile"),
         ("v03", "(A, M, K, block_row + a_row + i, ", "(A, M, K, a_row + i, "),
         ("v03", "    __shared__ float a_tile", "    __shared__ volatile float a_tile"),
         ("v05", "a_tile[a_col + 3][a_row] = a.w;", "a_tile[a_col + 3][a_row] = a.z;"),

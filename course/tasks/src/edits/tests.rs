@@ -82,6 +82,28 @@ fn distances_counters_and_factors_are_put_where_they_belong() {
 }
 
 #[test]
+fn floats_in_a_template_for_doubles_are_widened() {
+    let task = task().double().expect("it has an FP64 kernel");
+    let with = |[template, helper, kernel]: [&str; 3]| {
+        format!(
+            "{helper}\ntemplate <typename Real>\n__device__ void gemm(const Real* A)\n{{\n    {template}\n}}\n\
+             __global__ void sgemm(float* C)\n{{\n}}\n__global__ void dgemm(double* C)\n{{\n    {kernel}\n}}\n"
+        )
+    };
+    let wrong = ["float acc = fmaf(x, (float)A[0], 1);", "__device__ float f(float x) { return x; }", "g((float*)C);"];
+    let right = [
+        "Real acc = fma(x, (Real)A[0], 1);",
+        "template <typename T> __device__ T f(T x) { return x; }",
+        "g((double*)C);",
+    ];
+    for n in 1..8 {
+        let text = [0, 1, 2].map(|at| if n >> at & 1 == 1 { wrong[at] } else { right[at] });
+        let edits = edits(&with(text), "", &task, &clues(WRONG_RESULT, &[]), 16);
+        assert!(edits.iter().any(|changes| are_same_code(&apply(&with(text), changes), &with(right))), "{text:?}");
+    }
+}
+
+#[test]
 fn what_is_left_of_the_starter_is_told_once_something_is_done() {
     let starter = "a;\n// TODO(v05): add\n//   b\nc;\nd;\n// TODO(v05): change e\ne;\nf;\n";
     assert_eq!(left_to_do("a;\nb;\nc;\nd;\n\ne;  // here\nf;\n", starter), [(6, "change e".to_owned())]);

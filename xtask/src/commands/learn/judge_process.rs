@@ -31,6 +31,11 @@ impl<'a> Judge<'a> {
         Ok(Judge { program: programs::find_program("judge")?, root, task, ptx, sources })
     }
 
+    /// Returns the same for another task.
+    pub(super) fn of<'b>(&'b self, task: &'b Task) -> Judge<'b> {
+        Judge { program: self.program.clone(), task, ..*self }
+    }
+
     /// Returns the answer: none when it took too long.
     pub(super) fn ask<T: DeserializeOwned>(&self, options: &[&str]) -> Result<Option<T>> {
         answer(self.command(self.ptx, options)?, options)

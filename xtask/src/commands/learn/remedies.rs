@@ -10,7 +10,7 @@ use catalog::text::Paint;
 use catalog::{Shape, parallel};
 use tasks::edits::{self, Clues, Tries};
 use tasks::verdict::{ChangedLine, Remedy, Status, Verdict};
-use tasks::{diff, part_id};
+use tasks::{Task, diff, part_id};
 use xtask_support::compile_cache::CompileCache;
 use xtask_support::compiler::Compilers;
 use xtask_support::interrupt;
@@ -44,7 +44,9 @@ pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>
     {
         return Ok(Vec::new());
     }
-    match Search::new(judge).and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict))) {
+    let double = judge.task.double().filter(|double| verdict.entry.as_ref() == Some(&double.entry));
+    let failed = double.unwrap_or_else(|| judge.task.clone());
+    match Search::new(judge, failed).and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict))) {
         Err(error) if error.is::<Stop>() => Err(error),
         found => Ok(found.unwrap_or_default()),
     }
@@ -52,6 +54,8 @@ pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>
 
 struct Search<'a> {
     judge: &'a Judge<'a>,
+    /// The task, or that of its FP64 kernel where that one fails.
+    failed: Task,
     job: Job,
     starter: String,
     compilers: Compilers,
@@ -59,14 +63,14 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Returns `None` where there is nothing to search.
-    fn new(judge: &'a Judge<'a>) -> Result<Option<Self>> {
+    fn new(judge: &'a Judge<'a>, failed: Task) -> Result<Option<Self>> {
         let (root, task) = (judge.root, judge.task);
         let (job, starter) = (Job::of_learner(root, &task.copy(root))?, learner::starter(root, task)?);
         if learner::choice()? == Choice::Clang || edits::are_same_code(&job.source, &starter) {
             return Ok(None);
         }
         let compilers = Compilers::new(Nvrtc::find()?);
-        Ok(Some(Self { judge, job, starter, compilers }))
+        Ok(Some(Self { judge, failed, job, starter, compilers }))
     }
 
     fn run(&self, verdict: &Verdict) -> Result<Vec<Remedy>> {
@@ -81,10 +85,10 @@ impl<'a> Search<'a> {
             _ => (ROUNDS, TRIES),
         };
         let clues = Clues::new(verdict, &self.job.name, &self.judge.task.file());
-        let edits = edits::edits(copy, &self.starter, self.judge.task, &clues, rounds * most);
+        let edits = edits::edits(copy, &self.starter, &self.failed, &clues, rounds * most);
         let texts: Vec<String> = edits.iter().map(|changes| edits::apply(copy, changes)).collect();
         let job = |text: &String| {
-            let job = self.job.with_text(edits::with_one_kernel(text, &self.judge.task.entry));
+            let job = self.job.with_text(edits::with_one_kernel(text, &self.failed.entry));
             if is_optimised { job } else { job.debug() }
         };
         let shape = verdict.findings.first().map(|found| found.shape);
@@ -93,6 +97,7 @@ impl<'a> Search<'a> {
         // Built alike, two are the same.
         let mut seen = HashSet::from([original.clone()]);
         let original = self.put("tries.ptx", &original)?;
+        let judge = self.judge.of(&self.failed);
         let mut n_judged = 0;
         for texts in texts.chunks(most) {
             let built = self.compile(&texts.iter().map(job).collect::<Vec<_>>())?;
@@ -101,7 +106,7 @@ impl<'a> Search<'a> {
             let tries = Tries { code: code.clone(), shape, kernels };
             let tries = self.put("tries.json", &serde_json::to_string(&tries)?)?;
             let options = ["--tries", &tries.to_string_lossy()];
-            let promising: Option<Vec<usize>> = self.judge.ask_about(&original, &options)?;
+            let promising: Option<Vec<usize>> = judge.ask_about(&original, &options)?;
             let promising = promising.unwrap_or_default().into_iter().filter_map(|at| texts.get(at).copied());
             let promising: Vec<&String> = promising.take(MAX_JUDGED - n_judged).collect();
             n_judged += promising.len();
