@@ -4,6 +4,7 @@
 //! that does not compile is a trial in vain. After Singh, Gulwani and Solar-Lezama, "Automated feedback generation for
 //! introductory programming assignments", 2013.
 
+mod axes;
 mod code;
 mod indices;
 mod statements;
@@ -57,6 +58,8 @@ struct Costs {
 const EXCHANGE: Costs = Costs { result: 6, access: 8, undefined: 12, order: 40, criterion: 30 };
 const SIBLING: Costs = Costs { result: 10, access: 10, undefined: 10, order: 40, criterion: 24 };
 const AXES: Costs = Costs { result: 6, access: 8, undefined: 10, order: 40, criterion: 8 };
+/// The axis that threads count along, where the result is right.
+const TURN: Costs = Costs { result: 90, access: 90, undefined: 90, order: 90, criterion: 6 };
 /// A term that a similar sum has.
 const PARALLEL: Costs = Costs { result: 6, access: 6, undefined: 10, order: 40, criterion: 24 };
 /// A distance that the diagnosis names, added to an index.
@@ -233,6 +236,7 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.places();
     search.siblings();
     search.axes();
+    search.turns();
     search.sums();
     search.indices();
     search.stale();

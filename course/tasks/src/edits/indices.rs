@@ -101,61 +101,6 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Exchanges axes: x and y of an index, quotient and remainder of one number; rewrites indices for other blocks.
-    pub(super) fn axes(&mut self) {
-        let code = &self.code;
-        let all = || 2..code.tokens.len().saturating_sub(1);
-        let uses = |index: &str, axis: &str| -> Vec<usize> {
-            all().filter(|at| [-2, 0].map(|off| code.at(at.wrapping_add_signed(off))) == [index, axis]).collect()
-        };
-        let to = |at: &usize, new: &str| (code.bytes(*at..at + 1), new.to_owned());
-        let mut added: Vec<(u32, Changes)> = Vec::new();
-        for index in ["blockIdx", "threadIdx"] {
-            let [x, y] = ["x", "y"].map(|axis| uses(index, axis));
-            if !x.is_empty() && !y.is_empty() {
-                added.push((0, x.iter().map(|at| to(at, "y")).chain(y.iter().map(|at| to(at, "x"))).collect()));
-            }
-        }
-        let [x, y] = ["x", "y"].map(|axis| uses("threadIdx", axis));
-        if self.task.block[1] > 1 && y.is_empty() {
-            let alone = x.iter().filter(|at| [code.at(**at - 3), code.at(**at + 1)] == ["=", ";"]);
-            let number = "threadIdx.y * blockDim.x + threadIdx.x".to_owned();
-            added.extend(alone.map(|at| (0, vec![(code.bytes(at - 2..at + 1), number.clone())])));
-        }
-        if self.task.block[1] == 1 && !y.is_empty() {
-            // A block of one dimension, in rows as wide as a constant that stands beside its index.
-            let near = y.iter().flat_map(|at| at.saturating_sub(8)..at + 8).map(|at| code.at(at));
-            let mut widths: Vec<&str> = near.filter(|word| is_constant(word)).collect();
-            widths.dedup();
-            for width in widths {
-                let part = |at: &usize, by: char| (code.bytes(at - 2..at + 1), format!("(threadIdx.x {by} {width})"));
-                added.push((0, x.iter().map(|at| part(at, '%')).chain(y.iter().map(|at| part(at, '/'))).collect()));
-            }
-        }
-        let of = |sign: &'static str| all().filter(move |at| code.at(*at) == sign);
-        for (a, b) in of("/").flat_map(|a| of("%").map(move |b| (a, b))) {
-            let is_close = code.tokens[a].line.abs_diff(code.tokens[b].line) <= 2;
-            let divisors = [a + 1, b + 1].map(|at| code.at(at));
-            if is_close && divisors[0] == divisors[1] && code.at(a - 1) == code.at(b - 1) {
-                let others = code.known(a).filter(|name| distance(name, divisors[0]) == Some(0));
-                added.extend(others.map(|name| (0, vec![to(&(a + 1), name), to(&(b + 1), name)])));
-            }
-            if !is_close || code.at(a - 1) != code.at(b - 1) || code.tokens[a].line == code.tokens[b].line {
-                continue;
-            }
-            let [by, modulus] = [a, b].map(|sign| code.operand(sign + 1));
-            let [by_text, modulus_text] = [&by, &modulus].map(|operand| code.words(operand.clone()));
-            if by_text == modulus_text {
-                added.push((0, vec![to(&a, "%"), to(&b, "/")]));
-            } else {
-                // A number is taken apart by one divisor.
-                added.push((0, vec![(code.bytes(by.clone()), modulus_text.to_owned())]));
-                added.push((0, vec![(code.bytes(modulus.clone()), by_text.to_owned())]));
-            }
-        }
-        added.into_iter().for_each(|(extra, changes)| self.add(AXES, extra, changes));
-    }
-
     /// Adds, removes and replaces terms and factors.
     pub(super) fn sums(&mut self) {
         let sums = self.code.sums();
