@@ -6,6 +6,7 @@
 
 mod axes;
 mod code;
+mod fills;
 mod indices;
 mod statements;
 #[cfg(test)]
@@ -98,6 +99,8 @@ const ORDER: Costs = Costs { result: 8, access: 60, undefined: 30, order: 20, cr
 const LATE: Costs = Costs { result: 90, access: 90, undefined: 90, order: 90, criterion: 2 };
 /// Place where a buffer is exchanged.
 const FLIP: Costs = Costs { result: 2, access: 6, undefined: 0, order: 2, criterion: 60 };
+/// Loop that fills a tile.
+const FILLS: Costs = Costs { result: 90, access: 90, undefined: 1, order: 90, criterion: 90 };
 /// Value of an element of a tile where its condition does not hold.
 const FILLED: Costs = Costs { result: 8, access: 30, undefined: 2, order: 40, criterion: 60 };
 const LAYOUT: Costs = Costs { result: 90, access: 90, undefined: 90, order: 90, criterion: 6 };
@@ -251,6 +254,9 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.conditions();
     search.guards();
     search.fillers();
+    if let Some(tile) = clues.array.as_deref().filter(|_| clues.code.ends_with("UNINIT")) {
+        search.fills(tile);
+    }
     if clues.code == "E-ALIGN" {
         search.aligned();
     }

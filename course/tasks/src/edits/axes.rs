@@ -73,16 +73,16 @@ impl Search<'_> {
         let declared: Vec<usize> = (0..code.tokens.len()).filter(|at| is_declared(code, *at)).collect();
         let mut added: Vec<(u32, Changes)> = Vec::new();
         for pair in declared.windows(2).map(|pair| [pair[0], pair[1]]) {
-            let sign = |at: usize, signs: [&str; 2]| value(code, at).find(|sign| signs.contains(&code.at(*sign)));
+            let sign = |at: usize, signs: [&str; 2]| code.value(at)?.find(|sign| signs.contains(&code.at(*sign)));
             let signs = [[["/", ">>"], ["%", "&"]], [["%", "&"], ["/", ">>"]]];
             let signs = signs.iter().find_map(|[one, other]| Some([sign(pair[0], *one)?, sign(pair[1], *other)?]));
-            let Some([one, other]) = signs.filter(|[one, other]| {
-                code.words(value(code, pair[0]).start..*one) == code.words(value(code, pair[1]).start..*other)
-            }) else {
+            let Some([one, other]) =
+                signs.filter(|[one, other]| code.words(pair[0] + 2..*one) == code.words(pair[1] + 2..*other))
+            else {
                 continue;
             };
             let end = code.parent(pair[0]).and_then(|open| code.partner(open)).unwrap_or(0);
-            let axes = Axes { code, names: pair.map(|at| code.at(at)), body: value(code, pair[1]).end..end };
+            let axes = Axes { code, names: pair.map(|at| code.at(at)), body: other..end };
             let is_end = |at: &usize| matches!(code.at(*at), ";" | "{" | "}") && !code.is_head(*at);
             let ends: Vec<usize> = axes.body.clone().filter(is_end).collect();
             let all = ends.windows(2).map(|ends| ends[0] + 1..ends[1]);
@@ -108,12 +108,6 @@ fn is_declared(code: &Code<'_>, at: usize) -> bool {
     code.at(at + 1) == "=" && code.declaration(at) == Some(at) && !code.is_head(at)
 }
 
-/// Returns the value of the variable that is declared at a token.
-fn value(code: &Code<'_>, at: usize) -> Range<usize> {
-    let is_end = |end: &usize| code.parent(*end) == code.parent(at) && matches!(code.at(*end), ";" | ",");
-    at + 2..(at + 2..code.tokens.len()).find(is_end).unwrap_or(at + 2)
-}
-
 /// The quotient and the remainder of a thread's number: their names, and where these are used.
 struct Axes<'a, 's> {
     code: &'a Code<'s>,
@@ -129,7 +123,7 @@ impl Axes<'_, '_> {
             (one != other).then_some(usize::from(other))
         };
         let made = self.code.declaration(at).filter(|made| self.body.contains(made) && *made != at);
-        of(at..at + 1).or_else(|| of(value(self.code, made.filter(|made| is_declared(self.code, *made))?)))
+        of(at..at + 1).or_else(|| of(self.code.value(made.filter(|made| is_declared(self.code, *made))?)?))
     }
 
     /// Returns what counts on from a variable in a loop: the `+ i * 8` of `row + i * 8`.

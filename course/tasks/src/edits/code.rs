@@ -165,11 +165,16 @@ impl<'s> Code<'s> {
 
     /// Returns the last divisor of which a variable is declared to be the remainder.
     pub(super) fn modulus(&self, variable: usize) -> Option<Range<usize>> {
-        let start = self.declaration(variable).filter(|at| self.at(at + 1) == "=")?;
-        let is_beside = |at: &usize| self.parent(*at) == self.parent(start);
-        let end = (start..self.tokens.len()).find(|at| is_beside(at) && matches!(self.at(*at), ";" | ","))?;
-        let mut signs = (start..end).filter(|at| is_beside(at) && matches!(self.at(*at), "+" | "-" | "*" | "/" | "%"));
-        signs.next_back().filter(|sign| self.at(*sign) == "%").map(|sign| sign + 1..end)
+        let value = self.value(self.declaration(variable)?)?;
+        let is_beside = |at: &usize| self.parent(*at) == self.parent(value.start);
+        let is_sign = |at: &usize| is_beside(at) && matches!(self.at(*at), "+" | "-" | "*" | "/" | "%");
+        value.clone().rfind(is_sign).filter(|sign| self.at(*sign) == "%").map(|sign| sign + 1..value.end)
+    }
+
+    /// Returns what is assigned to the name at a token, up to a comma or a semicolon.
+    pub(super) fn value(&self, name: usize) -> Option<Range<usize>> {
+        let is_end = |at: &usize| self.parent(*at) == self.parent(name) && matches!(self.at(*at), ";" | ",");
+        (self.at(name + 1) == "=").then(|| Some(name + 2..(name..self.tokens.len()).find(is_end)?)).flatten()
     }
 
     /// Returns the brackets or the name with its members at a token.

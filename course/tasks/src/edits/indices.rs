@@ -256,10 +256,7 @@ impl<'s> Search<'s> {
     /// `place`, which is `f(row)`.
     pub(super) fn stale(&mut self) {
         let code = &self.code;
-        let value = |at: usize| {
-            let end = (at..code.tokens.len()).find(|end| code.at(*end) == ";")?;
-            (code.at(at + 1) == "=" && code.declaration(at) == Some(at)).then_some(at + 2..end)
-        };
+        let value = |at: usize| code.value(at).filter(|_| code.declaration(at) == Some(at));
         let mut added: Vec<(usize, String)> = Vec::new();
         for at in 0..code.tokens.len() {
             let Some(declared) = code.declaration(at).filter(|declared| *declared < at) else { continue };

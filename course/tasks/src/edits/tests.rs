@@ -120,6 +120,36 @@ fn the_rows_of_a_pass_are_among_the_first_where_elements_were_not_written() {
     let mut clues = clues("E-UNINIT", &[26, 31]);
     clues.array = Some("a_tile".to_owned());
     assert!(is_among(48, &with("BN"), &with("BM"), &clues));
+    // Loops that end early or leave rows out, and one pass, right and wrong.
+    let of = "a_tile[own_row + i * 16][own_col] = load_or_zero(A, M, K, row + i * 16, k0 + own_col);\n";
+    let with = |head: &str, body: &str| {
+        let start = KERNEL.find("for (int i = 0; i < 4; ++i) {\n            a_tile").expect("the loop");
+        let end = KERNEL[start..].find("}\n").expect("its end") + start + 2;
+        format!("{}{head}{body}{}", &KERNEL[..start], &KERNEL[end..])
+    };
+    for [right, wrong, body] in [
+        ["for (int i = 0; i < BM / 16; ++i) ", "for (int i = 0; i < 2; ++i) ", of],
+        [
+            "for (int i = 0; i < BM; i += 256 / 16) ",
+            "for (int i = 0; i < BK; i += 256 / 16) ",
+            &of.replace("i * 16", "i"),
+        ],
+        ["for (int i = 0; i < BM; i += 256 / 16) ", "for (int i = 0; i < BM; i += BM) ", &of.replace("i * 16", "i")],
+        ["if (own_row < BM) ", "if (own_row < BM / 8) ", &of.replace(" + i * 16", "")],
+        [
+            "for (int n = 0; n < BM * BK; n += 256) ",
+            "for (int n = 0; n < BM * BK / 4; n += 256) ",
+            "a_tile[n / BK][n % BK] = 1;\n",
+        ],
+    ] {
+        assert!(is_among(16, &with(right, body), &with(wrong, body), &clues), "{wrong}");
+    }
+    let one = "a_tile[own_row][own_col] = f(row, own_row * K);\n";
+    let all = "for (int i = 0; i < BM; i += 256 / 16) a_tile[own_row + i][own_col] = f(row, (own_row + i) * K);\n";
+    assert!(is_among(16, &with(all, ""), &with(one, ""), &clues));
+    let one = "a_tile[threadIdx.x / BK][threadIdx.x % BK] = g(threadIdx.x);\n";
+    let all = "for (int t = threadIdx.x; t < BM * BK; t += 256) a_tile[t / BK][t % BK] = g(t);\n";
+    assert!(is_among(16, &with(all, ""), &with(one, ""), &clues));
 }
 
 #[test]
