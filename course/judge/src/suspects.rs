@@ -181,14 +181,13 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
         let is_used = |line: &u32| {
             let text = source.clean_line(*line).unwrap_or_default();
             source.uses(*line, name).iter().any(|found| {
-                let is_filled = found.stored || text[..found.start].ends_with("store4(&");
                 let is_used = !found.subscripts.is_empty() || text[..found.start].ends_with('(');
                 match access {
                     _ if text.contains("__shared__") => false,
                     Access::Summed => found.stored && found.loaded,
-                    Access::Read => is_used && !is_filled,
+                    Access::Read => is_used && !found.stored,
                     // Functions that store get the output as an argument.
-                    Access::Written => is_used && (is_filled || name != "tile"),
+                    Access::Written => is_used && (found.stored || name != "tile"),
                 }
             })
         };

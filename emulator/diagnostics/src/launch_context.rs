@@ -300,12 +300,13 @@ impl<'a> LaunchContext<'a> {
         }
         let parameter = self.integers().into_iter().find(|(known, _)| known == name);
         // A constant of another file, where all that have one agree.
-        let elsewhere = || {
+        let elsewhere = |name: &str| {
             let mut found: Vec<i64> = self.sources.values().filter_map(|source| source.constant(name)).collect();
             found.dedup();
             <[i64; 1]>::try_from(found).ok().map(|[value]| value)
         };
-        let value = parameter.map(|(_, value)| value).or_else(|| self.text_of(file)?.constant(name)).or_else(elsewhere);
+        let value = parameter.map(|(_, value)| value).or_else(|| self.text_of(file)?.constant_at(name, 0, &elsewhere));
+        let value = value.or_else(|| elsewhere(name));
         self.values.borrow_mut().insert(key, value);
         value
     }

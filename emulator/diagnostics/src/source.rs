@@ -134,10 +134,11 @@ impl Source {
 
     /// Returns the value of a constant: `constexpr int N = …;`, `const int N = …;`, `#define N …`.
     pub(crate) fn constant(&self, name: &str) -> Option<i64> {
-        self.constant_at(name, 0)
+        self.constant_at(name, 0, &|_| None)
     }
 
-    fn constant_at(&self, name: &str, depth: u32) -> Option<i64> {
+    /// Works as [`Self::constant`]; `others` are those of other files.
+    pub(crate) fn constant_at(&self, name: &str, depth: u32, others: &dyn Fn(&str) -> Option<i64>) -> Option<i64> {
         let given = self.given.iter().find(|(known, _)| known == name);
         let mut found = given.map(|(_, value)| *value);
         for at in named(&self.clean, name) {
@@ -154,7 +155,8 @@ impl Source {
             } else {
                 continue;
             };
-            let value = expression::value(text, depth, &|name, depth| self.constant_at(name, depth));
+            let of_others = |name: &str, depth| self.constant_at(name, depth, others).or_else(|| others(name));
+            let value = expression::value(text, depth, &of_others);
             // Two definitions that differ: it depends on the scope, which is not followed.
             match (found, value) {
                 (_, None) => return None,
@@ -167,7 +169,7 @@ impl Source {
 
     /// Returns the value of an expression of constants.
     pub(crate) fn evaluate(&self, text: &str) -> Option<i64> {
-        expression::value(text, 0, &|name, depth| self.constant_at(name, depth))
+        expression::value(text, 0, &|name, depth| self.constant_at(name, depth, &|_| None))
     }
 
     /// Returns whether the kernel does nothing but call a function of this file.
@@ -406,7 +408,9 @@ impl Source {
             }
             let start = if subscripts.is_empty() && text[..at].ends_with('*') { at - 1 } else { at };
             let after = text[end..].trim_start();
-            let plain = assigned(after).is_some();
+            // `store4(&tile[row][col], v)`.
+            let call = text[..start].strip_suffix("(&").and_then(|before| words(before).last());
+            let plain = assigned(after).is_some() || call.is_some_and(|(_, name)| name.starts_with("store"));
             found.push(Use { line, start, end, subscripts, stored: plain || changes(after), loaded: !plain });
         }
         found

@@ -268,6 +268,18 @@ impl LaunchContext<'_> {
         expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, &Scope::default()))
     }
 
+    /// Works as [`Self::evaluate_in`], for an expression in a line where a name has a given value.
+    pub(crate) fn evaluate_with(
+        &self,
+        file: u32,
+        text: &str,
+        who: ThreadId,
+        (line, given): (u32, (&str, i64)),
+    ) -> Option<i64> {
+        let scope = Scope { line: Some(line), given: Some(given), ..Scope::default() };
+        expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, &scope))
+    }
+
     /// Returns the values of an expression that stands in a file, in the threads of a block.
     pub(crate) fn values_in_block(&self, file: u32, text: &str, block: u64) -> Option<BTreeSet<i64>> {
         (0..self.threads_per_block()).map(|thread| self.evaluate_in(file, text, ThreadId { block, thread })).collect()

@@ -1,11 +1,13 @@
 //! Messages about uses of values that nothing wrote (`E-UNINIT`, `W-UNINIT`).
 
+mod fillers;
+
 use super::bounds::nowhere;
-use crate::launch_context::{Counter, Draft, LaunchContext, Reason};
+use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::{arrays::Target, case::Case, subscript::Explained};
 use crate::words::{self, code};
-use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, ThreadId, Use};
-use simt::program::{MemSpace, OpKind, SourceLoc};
+use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, Use};
+use simt::program::{MemSpace, OpKind};
 
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let draft = undefined_value(launch, mistake);
@@ -81,7 +83,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         _ if at_once && !is_stored_later => written_note(target, written, " by then"),
         _ => written_note(target, written, " by the time of this use"),
     }));
-    let fillers = fillers(&case, target);
+    let fillers = fillers::fillers(&case, target);
     let any = written.as_ref().is_none_or(|written| written.iter().any(|(from, to)| from < to));
     let compound = case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
         || access.kind == AccessKind::Atomic;
@@ -96,8 +98,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
-            draft.why =
-                fillers.first().map(|filler| filler_reason(launch, here, case.who.block, filler, &element.name));
+            draft.why = fillers.first().map(|filler| filler.reason(launch, here, case.who.block, &element.name));
             let condition = fillers.first().and_then(|filler| filler.condition(launch));
             let adds = launch.clean_line(case.instr).is_some_and(|text| text.contains("+="));
             let zero = if adds { " (0 adds nothing)" } else { "" };
@@ -120,7 +121,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
                         element.name
                     )
                 }
-                (true, MemSpace::Shared) if have_exited(launch) => {
+                (true, MemSpace::Shared) if fillers::have_exited(launch) => {
                     let name = &element.name;
                     let more = match unless.is_empty() {
                         true => String::new(),
@@ -148,13 +149,15 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
-                && let Some(reason) = stepped_over(launch, here, filler, target)
-                    .or_else(|| out_of_reach(launch, here, case.who.block, filler, target))
+                && let Some(reason) = filler
+                    .stepped_over(launch, here, target)
+                    .or_else(|| filler.out_of_reach(launch, here, case.who.block, target))
+                    .or_else(|| filler.unfinished(launch, (here, case.who.block), target, written.as_deref()?))
             {
                 draft = draft.reason(reason);
             } else if access.space == MemSpace::Local
                 && any
-                && let Some(reason) = not_shared(launch, here, &fillers, target)
+                && let Some(reason) = fillers::not_shared(launch, here, &fillers, target)
             {
                 draft = draft.reason(reason);
             }
@@ -407,15 +410,7 @@ const MAX_MISSING: u64 = 4;
 /// rows 0..7.`
 fn written_note(target: &Target, written: &[(u64, u64)], when: &str) -> String {
     let element = &target.element;
-    let name = &element.name;
-    let element_bytes = u64::from(element.element_bytes.max(1));
-    let n = element.n_elements;
-    let index = |address: u64| address.saturating_sub(target.start) / element_bytes;
-    let spans: Vec<(u64, u64)> = written
-        .iter()
-        .map(|&(from, to)| (index(from), index(to.saturating_add(element_bytes - 1)).min(n)))
-        .filter(|(from, to)| from < to)
-        .collect();
+    let (name, n, spans) = (&element.name, element.n_elements, fillers::spans(target, written));
     let done: u64 = spans.iter().map(|(from, to)| to - from).sum();
     if done == 0 {
         return format!("No element of {name} ({}) had been written{when}.", target.size());
@@ -460,206 +455,4 @@ fn written_note(target: &Target, written: &[(u64, u64)], when: &str) -> String {
         return format!("{head}: {}.", words::list(&parts));
     }
     format!("{head}, in {} pieces.", spans.len())
-}
-
-/// A line that fills an array, and how many threads ran it.
-struct Filler {
-    line: u32,
-    instr: u32,
-    threads: Option<u64>,
-}
-
-impl Filler {
-    /// Returns the line of the condition around it, and the condition.
-    fn condition(&self, launch: &LaunchContext<'_>) -> Option<(u32, String)> {
-        launch.source(self.instr)?.condition(self.line)
-    }
-
-    /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for
-    /// the element `target`.
-    fn subscripts(&self, launch: &LaunchContext<'_>, target: &Target) -> Option<Vec<(String, i64)>> {
-        let element = &target.element;
-        let uses = launch.source(self.instr)?.uses(self.line, &element.name);
-        let stored = uses.into_iter().find(|found| found.stored)?;
-        if stored.subscripts.len() != element.dims.len() {
-            return None;
-        }
-        let mut pitch = 1i64;
-        let values = stored.subscripts.into_iter().zip(&element.dims).rev().map(|(text, dim)| {
-            let dim = i64::try_from(*dim).ok()?.max(1);
-            let value = element.index.div_euclid(pitch).rem_euclid(dim);
-            pitch = pitch.checked_mul(dim)?;
-            Some((text, value))
-        });
-        values.collect()
-    }
-}
-
-fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
-    let launch = case.launch;
-    let name = &target.element.name;
-    // A function that loads has the array's name in its caller.
-    let files = launch.frames(case.instr).into_iter().map(|loc| loc.file);
-    let lines = files.filter_map(|file| Some((file, launch.text_of(file)?.lines_storing(name))));
-    let Some((file, lines)) = { lines }.find(|(_, lines)| !lines.is_empty()) else { return Vec::new() };
-    let is_store = |kind: &OpKind| matches!(kind, OpKind::Store(_) | OpKind::CpAsync { .. });
-    let stores = launch.inputs.kernel.ops.iter().filter(|op| is_store(&op.kind)).map(|op| op.instr);
-    let stores: Vec<(u32, SourceLoc)> = stores.filter_map(|instr| Some((instr, launch.loc(instr)?))).collect();
-    let filler = |line: u32| {
-        let of_line = stores.iter().filter(|(_, loc)| (loc.file, loc.line) == (file, line)).map(|(instr, _)| *instr);
-        let instr = of_line.clone().next()?;
-        // In a loop, executions are no threads.
-        let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
-        let threads = once.and_then(|executed| of_line.map(executed).max());
-        Some(Filler { line, instr, threads })
-    };
-    lines.into_iter().filter_map(filler).collect()
-}
-
-/// Returns the reason where a loop that fills an array by the threads of one axis steps further than there are threads,
-/// and the element lies in a gap.
-fn stepped_over(launch: &LaunchContext<'_>, here: u32, filler: &Filler, target: &Target) -> Option<Reason> {
-    filler.subscripts(launch, target)?.into_iter().find_map(|(text, value)| {
-        let (a, b) = text.split_once('+')?;
-        let (a, b) = (a.trim(), b.trim());
-        gap(launch, here, filler, a, b, value).or_else(|| gap(launch, here, filler, b, a, value))
-    })
-}
-
-/// Returns the reason where a subscript of a line that fills an array is smaller in all threads of a block than that of
-/// the element, whatever condition they meet.
-fn out_of_reach(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Filler, target: &Target) -> Option<Reason> {
-    let n_threads = launch.threads_per_block();
-    let bytes = launch.ops(filler.instr).map(|op| match op {
-        OpKind::Store(access) => u32::from(access.element) * u32::from(access.n),
-        OpKind::CpAsync { bytes, .. } => u32::from(*bytes),
-        _ => 0,
-    });
-    let lanes = i64::from(bytes.max().unwrap_or(0) / target.element.element_bytes.max(1)).max(1);
-    filler.subscripts(launch, target)?.into_iter().find_map(|(text, value)| {
-        let values = launch.values_in_block(launch.loc(filler.instr)?.file, &text, block)?;
-        let (first, last) = (values.first()?, values.last()?);
-        let set = launch.source(filler.instr)?.definition(&launch.inputs.kernel.name, &text);
-        let is = set.map_or_else(|| code(&text), |set| format!("{}, which is {},", code(&text), code(set)));
-        (values.len() > 1 && value >= last + lanes).then(|| {
-            let (line, name) = (launch.line_name(here, filler.instr), &target.element.name);
-            Reason::new(
-                format!(
-                    "{is} is {first} to {last} in the {n_threads} threads of a block: {line} fills no element of {name} \
-                     where it would be {value}."
-                ),
-                format!(
-                    "if all of {name} is needed, fill it in a loop that steps by the number of threads; if not, read \
-                     only what is filled."
-                ),
-            )
-        })
-    })
-}
-
-/// Returns the reason where threads that meet at barriers fill a local array, each at its own place.
-fn not_shared(launch: &LaunchContext<'_>, here: u32, fillers: &[Filler], target: &Target) -> Option<Reason> {
-    let name = &target.element.name;
-    let by_thread = |filler: &&Filler| {
-        let Some(source) = launch.source(filler.instr) else { return false };
-        let uses = source.uses(filler.line, name);
-        let mut subscripts = uses.iter().filter(|found| found.stored).flat_map(|found| &found.subscripts);
-        subscripts.any(|text| source.depends_on_thread(&launch.inputs.kernel.name, text))
-    };
-    let filler = fillers.iter().find(by_thread).filter(|_| target.named && launch.has_barrier())?;
-    let line = launch.line_name(here, filler.instr);
-    Some(Reason::new(
-        format!(
-            "{name} is declared without {}: each thread has one of its own, and does not see what the others write to \
-             theirs at {line}.",
-            code("__shared__")
-        ),
-        format!("declare {name} with {}: then the threads of a block have one together.", code("__shared__")),
-    ))
-}
-
-/// Returns the reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
-fn gap(
-    launch: &LaunchContext<'_>,
-    here: u32,
-    filler: &Filler,
-    thread: &str,
-    counter: &str,
-    value: i64,
-) -> Option<Reason> {
-    let source = launch.source(filler.instr)?;
-    let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
-    let axis = words::THREAD_AXES.iter().position(|name| *name == place)?;
-    let threads = i64::from(launch.inputs.config.block[axis]);
-    let letter = ["x", "y", "z"][axis];
-    let around = launch.around(filler.instr);
-    let (line, Counter { start, step, .. }) = around.iter().find_map(|one| {
-        let counted = one.counter(launch, ThreadId { block: 0, thread: 0 })?;
-        (counted.name == counter).then_some((one.name(launch, here), counted))
-    })?;
-    let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
-    left_out.then(|| {
-        Reason::new(
-            format!(
-                "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} \
-                 threads in {letter}, so of every {step} the last {} are left out.",
-                launch.line_name(here, filler.instr),
-                code(&format!("{thread} + {counter}")),
-                step - threads,
-            ),
-            format!("step by the threads there are: {}.", code(&format!("{counter} += blockDim.{letter}"))),
-        )
-    })
-}
-
-/// Returns whether threads exited before a barrier that others wait at.
-fn have_exited(launch: &LaunchContext<'_>) -> bool {
-    launch.mistakes.iter().any(|mistake| matches!(mistake.first.details, MistakeDetails::Exited { .. }))
-}
-
-/// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
-/// under …`.
-fn filler_reason(launch: &LaunchContext<'_>, here: u32, block: u64, filler: &Filler, name: &str) -> String {
-    let all = launch.threads_per_block() * launch.n_blocks();
-    let under = filler.condition(launch).map(|(line, condition)| {
-        let at = if line == filler.line { String::new() } else { format!(" (line {line})") };
-        format!("it is inside {}{at}", code(&format!("if ({condition})")))
-    });
-    let line = launch.line_name(here, filler.instr);
-    match (filler.threads.filter(|&threads| threads < all), under) {
-        (Some(0), Some(under)) => format!("{line}, which fills {name}, was executed by no thread: {under}."),
-        (Some(threads), Some(under)) => {
-            let rest = if have_exited(launch) { ", and threads of the block had ended before" } else { "" };
-            format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}{rest}.")
-        }
-        (Some(threads), None) => {
-            let rest = if have_exited(launch) { "; the others had ended" } else { "" };
-            format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
-        }
-        (None, under) => {
-            let returned = launch.mistakes.iter().find_map(|mistake| match mistake.first.details {
-                MistakeDetails::Exited { returned, .. } => Some((mistake.first.block, returned)),
-                _ => None,
-            });
-            // The number is that of one block.
-            let ended = returned.map(|(of, n)| if of == block { format!("{n} threads") } else { "threads".to_owned() });
-            match (ended, under) {
-                (Some(ended), None) => {
-                    format!(
-                        "{line} fills {name}, but {ended} of the block had ended before they could fill their part."
-                    )
-                }
-                (Some(ended), Some(under)) => format!(
-                    "{line}, which fills {name}, does not write this element before it is read here: {ended} of the block \
-                     had ended before, and {under}."
-                ),
-                (None, Some(under)) => {
-                    format!("{line}, which fills {name}, does not write this element before it is read here: {under}.")
-                }
-                (None, None) => {
-                    format!("{line} writes to {name}, but not to this element before it is read here.")
-                }
-            }
-        }
-    }
 }

@@ -1,0 +1,337 @@
+//! Lines that fill an array, and why they leave an element of it out.
+
+use std::collections::BTreeSet;
+
+use simt::check::{MistakeDetails, ThreadId};
+use simt::program::{OpKind, SourceLoc};
+
+use crate::launch_context::{Counter, LaunchContext, Reason};
+use crate::locate::{arrays::Target, case::Case};
+use crate::source::text::has_word;
+use crate::words::{self, code};
+
+/// A line that fills an array, and how many threads ran it.
+pub(super) struct Filler {
+    file: u32,
+    line: u32,
+    instr: u32,
+    threads: Option<u64>,
+}
+
+impl Filler {
+    /// Returns the line's name, such as `line 14`.
+    fn name(&self, launch: &LaunchContext<'_>, here: u32) -> String {
+        launch.numbered(here, self.file, self.line)
+    }
+
+    /// Returns the line of the condition around it, and the condition.
+    pub(super) fn condition(&self, launch: &LaunchContext<'_>) -> Option<(u32, String)> {
+        launch.text_of(self.file)?.condition(self.line)
+    }
+
+    /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for
+    /// the element `target`.
+    fn subscripts(&self, launch: &LaunchContext<'_>, target: &Target) -> Option<Vec<(String, i64)>> {
+        let element = &target.element;
+        let uses = launch.text_of(self.file)?.uses(self.line, &element.name);
+        let stored = uses.into_iter().find(|found| found.stored)?;
+        if stored.subscripts.len() != element.dims.len() {
+            return None;
+        }
+        let mut pitch = 1i64;
+        let values = stored.subscripts.into_iter().zip(&element.dims).rev().map(|(text, dim)| {
+            let dim = i64::try_from(*dim).ok()?.max(1);
+            let value = element.index.div_euclid(pitch).rem_euclid(dim);
+            pitch = pitch.checked_mul(dim)?;
+            Some((text, value))
+        });
+        let mut values = values.collect::<Option<Vec<_>>>()?;
+        values.reverse();
+        Some(values)
+    }
+
+    /// Returns the reason where a loop that fills an array by the threads of one axis steps further than there are threads,
+    /// and the element lies in a gap.
+    pub(super) fn stepped_over(&self, launch: &LaunchContext<'_>, here: u32, target: &Target) -> Option<Reason> {
+        self.subscripts(launch, target)?.into_iter().find_map(|(text, value)| {
+            let (a, b) = text.split_once('+')?;
+            let (a, b) = (a.trim(), b.trim());
+            self.gap(launch, here, [a, b], value).or_else(|| self.gap(launch, here, [b, a], value))
+        })
+    }
+
+    /// Returns how many neighbours in a row one execution fills.
+    fn lanes(&self, launch: &LaunchContext<'_>, target: &Target) -> i64 {
+        let bytes = launch.ops(self.instr).map(|op| match op {
+            OpKind::Store(access) => u32::from(access.element) * u32::from(access.n),
+            OpKind::CpAsync { bytes, .. } => u32::from(*bytes),
+            _ => 0,
+        });
+        i64::from(bytes.max().unwrap_or(0) / target.element.element_bytes.max(1)).max(1)
+    }
+
+    /// Returns the reason where a subscript of a line that fills an array is smaller in all threads of a block than that
+    /// of the element, whatever condition they meet.
+    pub(super) fn out_of_reach(
+        &self,
+        launch: &LaunchContext<'_>,
+        here: u32,
+        block: u64,
+        target: &Target,
+    ) -> Option<Reason> {
+        let subscripts = self.subscripts(launch, target)?;
+        let last_one = subscripts.len() - 1;
+        subscripts.into_iter().zip(&target.element.dims).enumerate().find_map(|(at, ((text, value), size))| {
+            let values = launch.values_in_block(self.file, &text, block)?;
+            let (first, last) = (*values.first()?, *values.last()?);
+            let (lanes, size) =
+                (if at == last_one { self.lanes(launch, target) } else { 1 }, i64::try_from(*size).ok()?);
+            let n = last + lanes;
+            let set = launch.text_of(self.file)?.definition(&launch.inputs.kernel.name, &text);
+            let is = set.map_or_else(|| code(&text), |set| format!("{}, which is {},", code(&text), code(set)));
+            let is_whole =
+                self.condition(launch).is_none() && first == 0 && n == lanes * values.len() as i64 && size % n == 0;
+            let in_loop = match is_whole {
+                true => {
+                    let head = code(&format!("for (int i = 0; i < {size}; i += {n})"));
+                    format!(": {head}, with {} for {}", code(&format!("{text} + i")), code(&text))
+                }
+                false => " that steps by the number of threads".to_owned(),
+            };
+            (values.len() > 1 && value >= n).then(|| {
+                let (line, name, n_threads) =
+                    (self.name(launch, here), &target.element.name, launch.threads_per_block());
+                Reason::new(
+                    format!(
+                        "{is} is {first} to {last} in the {n_threads} threads of a block: {line} fills no element of \
+                         {name} where it would be {value}."
+                    ),
+                    format!(
+                        "if all of {name} is needed, fill it in a loop{in_loop}; if not, read only what is filled."
+                    ),
+                )
+            })
+        })
+    }
+
+    /// Returns the reason where the loop around a line that fills an array of rows ends before the element, or steps over
+    /// it, in all threads of a block.
+    pub(super) fn unfinished(
+        &self,
+        launch: &LaunchContext<'_>,
+        place: (u32, u64),
+        target: &Target,
+        written: &[(u64, u64)],
+    ) -> Option<Reason> {
+        let [rows, columns] = target.element.dims[..] else { return None };
+        let [row, column] = self.subscripts(launch, target)?.try_into().ok()?;
+        let written = || spans(target, written).into_iter().flat_map(|(from, to)| from..to);
+        let along = |subscript, noun, size, of: fn(u64, u64) -> u64| {
+            let written = written().map(|at| of(at, columns) as i64).collect();
+            self.unfinished_along(
+                launch,
+                place,
+                subscript,
+                (noun, i64::try_from(size).ok()?, &target.element.name),
+                &written,
+            )
+        };
+        let is_single = self.lanes(launch, target) == 1;
+        let by_row = along(row, "row", rows, |at, columns| at / columns);
+        by_row.or_else(|| along(column, "column", columns, |at, columns| at % columns).filter(|_| is_single))
+    }
+
+    /// Works as [`Self::unfinished`], for one of the two subscripts.
+    fn unfinished_along(
+        &self,
+        launch: &LaunchContext<'_>,
+        (here, block): (u32, u64),
+        (text, value): (String, i64),
+        (noun, size, name): (&str, i64, &str),
+        written: &BTreeSet<i64>,
+    ) -> Option<Reason> {
+        let text = text.as_str();
+        let source = launch.text_of(self.file)?;
+        let set = source.definition_for(&launch.inputs.kernel.name, text, Some(self.line)).unwrap_or(text);
+        let around = launch.around(self.instr);
+        let counter = |thread: u64| {
+            let counters =
+                around.iter().filter_map(|one| Some((one, one.counter(launch, ThreadId { block, thread })?)));
+            { counters }.find(|(_, counter)| has_word(set, counter.name))
+        };
+        let index = |thread: u64, round: i64| {
+            let (_, counter) = counter(thread)?;
+            let given = (counter.name, counter.start + round * counter.step);
+            launch.evaluate_with(self.file, text, ThreadId { block, thread }, (self.line, given))
+        };
+        let (one, Counter { name: counted, start, step, end }) = counter(0)?;
+        let (rounds, threads) = ((end? - start + step - 1).div_euclid(step), launch.threads_per_block());
+        let first: BTreeSet<i64> = (0..threads).map(|thread| index(thread, 0)).collect::<Option<_>>()?;
+        let [by, of_last] = [0, threads - 1].map(|thread| Some(index(thread, 1)? - index(thread, 0)?));
+        let (n, by) = (first.len() as i64, by.filter(|by| Some(*by) == of_last)?);
+        let filled: BTreeSet<i64> =
+            (0..rounds.min(size)).flat_map(|round| first.iter().map(move |at| at + round * by)).collect();
+        let missing = (0..size).filter(|at| !filled.contains(at)).count();
+        let (line, at, [_, condition, _]) =
+            (self.name(launch, here), one.name(launch, here), one.enclosure.for_parts()?);
+        let never = format!("{missing} of the {size} {noun}s of {name} are never written.");
+        if filled.contains(&value) || !written.is_subset(&filled) {
+            None
+        } else if by > n {
+            let advice = match step * n % by {
+                0 => format!(": {}", code(&format!("{counted} += {}", step * n / by))),
+                _ => String::new(),
+            };
+            let why = format!(
+                "each round of the loop at {at} advances by {by} {noun}s, and the threads of a block fill {n} of them at \
+                 {line}: {never}"
+            );
+            Some(Reason::new(why, format!("advance by as many {noun}s as are filled{advice}.")))
+        } else if value > *filled.last()? {
+            let ends = (start + rounds * step) * size;
+            let advice = match by == n && start == 0 && first.first() == Some(&0) && ends % (rounds * n) == 0 {
+                true => format!(": {}", code(&format!("{counted} < {}", ends / (rounds * n)))),
+                false => String::new(),
+            };
+            let n_filled = filled.len();
+            let why =
+                format!("the loop at {at} ends at {}, when {line} has filled {n_filled} {noun}s", code(condition));
+            Some(Reason::new(format!("{why}: {never}"), format!("let the loop go on to the last {noun}{advice}.")))
+        } else {
+            None
+        }
+    }
+
+    /// Returns the reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
+    fn gap(&self, launch: &LaunchContext<'_>, here: u32, [thread, counter]: [&str; 2], value: i64) -> Option<Reason> {
+        let source = launch.text_of(self.file)?;
+        let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
+        let axis = words::THREAD_AXES.iter().position(|name| *name == place)?;
+        let threads = i64::from(launch.inputs.config.block[axis]);
+        let letter = ["x", "y", "z"][axis];
+        let around = launch.around(self.instr);
+        let (line, Counter { start, step, .. }) = around.iter().find_map(|one| {
+            let counted = one.counter(launch, ThreadId { block: 0, thread: 0 })?;
+            (counted.name == counter).then_some((one.name(launch, here), counted))
+        })?;
+        let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
+        left_out.then(|| {
+            Reason::new(
+                format!(
+                    "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} \
+                 threads in {letter}, so of every {step} the last {} are left out.",
+                    self.name(launch, here),
+                    code(&format!("{thread} + {counter}")),
+                    step - threads,
+                ),
+                format!("step by the threads there are: {}.", code(&format!("{counter} += blockDim.{letter}"))),
+            )
+        })
+    }
+
+    /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
+    /// under …`.
+    pub(super) fn reason(&self, launch: &LaunchContext<'_>, here: u32, block: u64, name: &str) -> String {
+        let all = launch.threads_per_block() * launch.n_blocks();
+        let under = self.condition(launch).map(|(line, condition)| {
+            let at = if line == self.line { String::new() } else { format!(" (line {line})") };
+            format!("it is inside {}{at}", code(&format!("if ({condition})")))
+        });
+        let line = self.name(launch, here);
+        match (self.threads.filter(|&threads| threads < all), under) {
+            (Some(0), Some(under)) => format!("{line}, which fills {name}, was executed by no thread: {under}."),
+            (Some(threads), Some(under)) => {
+                let rest = if have_exited(launch) { ", and threads of the block had ended before" } else { "" };
+                format!("{line}, which fills {name}, was executed by {threads} of {all} threads: {under}{rest}.")
+            }
+            (Some(threads), None) => {
+                let rest = if have_exited(launch) { "; the others had ended" } else { "" };
+                format!("{line}, which fills {name}, was executed by {threads} of {all} threads{rest}.")
+            }
+            (None, under) => {
+                let returned = launch.mistakes.iter().find_map(|mistake| match mistake.first.details {
+                    MistakeDetails::Exited { returned, .. } => Some((mistake.first.block, returned)),
+                    _ => None,
+                });
+                // The number is that of one block.
+                let ended =
+                    returned.map(|(of, n)| if of == block { format!("{n} threads") } else { "threads".to_owned() });
+                match (ended, under) {
+                    (Some(ended), None) => {
+                        format!(
+                            "{line} fills {name}, but {ended} of the block had ended before they could fill their part."
+                        )
+                    }
+                    (Some(ended), Some(under)) => format!(
+                        "{line}, which fills {name}, does not write this element before it is read here: {ended} of the block \
+                     had ended before, and {under}."
+                    ),
+                    (None, Some(under)) => {
+                        format!(
+                            "{line}, which fills {name}, does not write this element before it is read here: {under}."
+                        )
+                    }
+                    (None, None) => {
+                        format!("{line} writes to {name}, but not to this element before it is read here.")
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
+    let launch = case.launch;
+    let name = &target.element.name;
+    // A function that loads has the array's name in its caller.
+    let files = launch.frames(case.instr).into_iter().map(|loc| loc.file);
+    let lines = files.filter_map(|file| Some((file, launch.text_of(file)?.lines_storing(name))));
+    let Some((file, lines)) = { lines }.find(|(_, lines)| !lines.is_empty()) else { return Vec::new() };
+    let is_store = |kind: &OpKind| matches!(kind, OpKind::Store(_) | OpKind::CpAsync { .. });
+    let stores = launch.inputs.kernel.ops.iter().filter(|op| is_store(&op.kind)).map(|op| op.instr);
+    let stores: Vec<(u32, Vec<SourceLoc>)> = stores.map(|instr| (instr, launch.frames(instr))).collect();
+    let filler = |line: u32| {
+        let is_its = |loc: &SourceLoc| (loc.file, loc.line) == (file, line);
+        let of_line = stores.iter().filter(|(_, frames)| frames.iter().any(is_its)).map(|(instr, _)| *instr);
+        let instr = of_line.clone().next()?;
+        // In a loop, executions are no threads.
+        let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
+        let threads = once.and_then(|executed| of_line.map(executed).max());
+        Some(Filler { file, line, instr, threads })
+    };
+    lines.into_iter().filter_map(filler).collect()
+}
+
+/// Returns the elements of an array that were written, as ranges of indices.
+pub(super) fn spans(target: &Target, written: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let (bytes, n) = (u64::from(target.element.element_bytes.max(1)), target.element.n_elements);
+    let index = |address: u64| address.saturating_sub(target.start) / bytes;
+    let spans = written.iter().map(|&(from, to)| (index(from), index(to.saturating_add(bytes - 1)).min(n)));
+    spans.filter(|(from, to)| from < to).collect()
+}
+
+/// Returns the reason where threads that meet at barriers fill a local array, each at its own place.
+pub(super) fn not_shared(launch: &LaunchContext<'_>, here: u32, fillers: &[Filler], target: &Target) -> Option<Reason> {
+    let name = &target.element.name;
+    let by_thread = |filler: &&Filler| {
+        let Some(source) = launch.text_of(filler.file) else { return false };
+        let uses = source.uses(filler.line, name);
+        let mut subscripts = uses.iter().filter(|found| found.stored).flat_map(|found| &found.subscripts);
+        subscripts.any(|text| source.depends_on_thread(&launch.inputs.kernel.name, text))
+    };
+    let filler = fillers.iter().find(by_thread).filter(|_| target.named && launch.has_barrier())?;
+    let line = filler.name(launch, here);
+    Some(Reason::new(
+        format!(
+            "{name} is declared without {}: each thread has one of its own, and does not see what the others write to \
+             theirs at {line}.",
+            code("__shared__")
+        ),
+        format!("declare {name} with {}: then the threads of a block have one together.", code("__shared__")),
+    ))
+}
+
+/// Returns whether threads exited before a barrier that others wait at.
+pub(super) fn have_exited(launch: &LaunchContext<'_>) -> bool {
+    launch.mistakes.iter().any(|mistake| matches!(mistake.first.details, MistakeDetails::Exited { .. }))
+}
