@@ -2,6 +2,7 @@
 
 mod advice;
 mod bulk_copies;
+mod handover;
 mod index;
 mod parties;
 mod reasons;

@@ -35,6 +35,9 @@ impl RaceMessage<'_> {
         if let Some(reason) = self.stride_too_short() {
             return draft.reason(reason);
         }
+        if let Some(reason) = self.without_fence() {
+            return draft.reason(reason);
+        }
         if update {
             return draft.reason(self.lost_update()).on_gpu("some updates are lost, a different number in each run.");
         }
