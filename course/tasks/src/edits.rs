@@ -13,6 +13,7 @@ mod statements;
 mod tests;
 mod types;
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ops::Range;
 
@@ -146,7 +147,7 @@ struct Search<'s> {
     to_do: Vec<bool>,
     /// For each line, what its cost is lowered by.
     suspicion: Vec<u32>,
-    found: Vec<Found>,
+    found: RefCell<Vec<Found>>,
 }
 
 /// Hints of a verdict at the place of the mistake.
@@ -231,7 +232,7 @@ impl Clues {
 
 /// Returns `most` edits of a copy, the likely ones first.
 pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize) -> Vec<Changes> {
-    let mut search = Search::new(copy, starter, task, clues);
+    let search = Search::new(copy, starter, task, clues);
     search.offsets(&clues.distances);
     search.numbered_elements();
     search.late_factors();
@@ -273,9 +274,9 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
 
 /// Returns `most` edits that add or move a barrier, the likely ones first.
 pub fn barriers(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize) -> Vec<Changes> {
-    let mut search = Search::new(copy, starter, task, clues);
+    let search = Search::new(copy, starter, task, clues);
     search.barriers();
-    search.found.retain(|found| found.changes.iter().any(|(_, new)| !new.is_empty()));
+    search.found.borrow_mut().retain(|found| found.changes.iter().any(|(_, new)| !new.is_empty()));
     search.likely(copy, most)
 }
 
@@ -368,18 +369,19 @@ impl<'s> Search<'s> {
         let to_do = copy.lines().zip(to_do(copy)).map(|line| is_left(line) || asked.contains(line.0.trim())).collect();
         let code = Code::new(copy);
         let suspicion = clues.suspicion(&code);
-        Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: Vec::new() }
+        Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: RefCell::default() }
     }
 
     /// Returns the first of the edits that were found, by their costs, each once.
-    fn likely(mut self, copy: &str, most: usize) -> Vec<Changes> {
-        self.found.sort_by_key(|found| found.cost);
+    fn likely(self, copy: &str, most: usize) -> Vec<Changes> {
+        let mut found = self.found.take();
+        found.sort_by_key(|found| found.cost);
         let mut seen = HashSet::from([copy.to_owned()]);
         let is_new = |changes: &Changes| seen.insert(apply(copy, changes));
-        self.found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
+        found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
     }
 
-    fn add(&mut self, costs: Costs, extra: u32, mut changes: Changes) {
+    fn add(&self, costs: Costs, extra: u32, mut changes: Changes) {
         changes.sort_by_key(|(range, _)| range.start);
         let Some((first, _)) = changes.first() else { return };
         let line = self.code.line_of(first.start);
@@ -401,28 +403,28 @@ impl<'s> Search<'s> {
         let overlap = changes.windows(2).any(|pair| pair[0].0.end > pair[1].0.start);
         let does_to_do = lines.iter().any(|line| self.to_do.get(*line) == Some(&true));
         if !overlap && !does_to_do && cost <= MAX_COST {
-            self.found.push(Found { cost, costs, line, changes });
+            self.found.borrow_mut().push(Found { cost, costs, line, changes });
         }
     }
 
     /// Replaces some tokens.
-    fn put(&mut self, costs: Costs, extra: u32, tokens: Range<usize>, new: impl Into<String>) {
+    fn put(&self, costs: Costs, extra: u32, tokens: Range<usize>, new: impl Into<String>) {
         self.add(costs, extra, vec![(self.code.bytes(tokens), new.into())]);
     }
 
     /// Counts by the constants that the text divides, multiplies or counts by: `j += WIDTH` for `++j`.
-    fn steps(&mut self) {
+    fn steps(&self) {
         let code = &self.code;
         let is_step =
             |at: &usize| is_constant(code.at(*at)) && matches!(code.at(at.wrapping_sub(1)), "+=" | "/" | "%" | "*");
         let steps: BTreeSet<&str> = (0..code.tokens.len()).filter(is_step).map(|at| code.at(at)).collect();
         let counts = |at: &usize| code.is_head(*at) && code.tokens[*at].is_name();
-        for at in (1..code.tokens.len()).filter(counts).collect::<Vec<_>>() {
-            let (counter, range) = match (self.code.at(at - 1), self.code.at(at), self.code.at(at + 1)) {
+        for at in (1..code.tokens.len()).filter(counts) {
+            let (counter, range) = match (code.at(at - 1), code.at(at), code.at(at + 1)) {
                 ("++", counter, _) => (counter, at - 1..at + 1),
                 (_, counter, "++") => (counter, at..at + 2),
                 (_, counter, "+=") => {
-                    let end = self.code.operand(at + 2).end;
+                    let end = code.operand(at + 2).end;
                     self.put(STEP, 0, at..end, format!("++{counter}"));
                     continue;
                 }
@@ -433,7 +435,7 @@ impl<'s> Search<'s> {
     }
 
     /// Puts another operator or number in place of one.
-    fn operators(&mut self) {
+    fn operators(&self) {
         #[rustfmt::skip]
         const OTHERS: [(&str, &str, u32); 13] = [
             ("<", "<=", 0), ("<=", "<", 0), (">", ">=", 0), (">=", ">", 0), ("&&", "||", 0), ("||", "&&", 0),
@@ -474,7 +476,7 @@ impl<'s> Search<'s> {
                     let [name, bound] = [3, 1].map(|before| self.code.at(at.wrapping_sub(before)));
                     let end = (at..self.code.tokens.len()).find(|end| self.code.at(*end) == ";").unwrap_or(at);
                     let other = (at..end).find(|at| self.code.at(*at) == ":").unwrap_or(end);
-                    for use_at in (other..end).filter(|at| self.code.at(*at) == name).collect::<Vec<_>>() {
+                    for use_at in (other..end).filter(|at| self.code.at(*at) == name) {
                         self.put(PARALLEL, 2, use_at..use_at + 1, format!("({name} - {bound})"));
                     }
                 }
@@ -520,13 +522,12 @@ impl<'s> Search<'s> {
     }
 
     /// Makes the same edit in all of several parallel lines.
-    fn repeat(&mut self) {
+    fn repeat(&self) {
         let mut groups: BTreeMap<(&str, &str), Vec<&Found>> = BTreeMap::new();
-        for found in self
-            .found
-            .iter()
-            .filter(|found| [SIBLING, PASS, PARALLEL, INDEX, REMOVAL, TYPE, OPERATOR, LAST].contains(&found.costs))
-        {
+        let mut all = self.found.borrow_mut();
+        let is_local =
+            |found: &&Found| [SIBLING, PASS, PARALLEL, INDEX, REMOVAL, TYPE, OPERATOR, LAST].contains(&found.costs);
+        for found in all.iter().filter(is_local) {
             if let [(range, new)] = found.changes.as_slice() {
                 groups.entry((&self.code.text[range.clone()], new)).or_default().push(found);
             }
@@ -543,7 +544,7 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        self.found.extend(added);
+        all.extend(added);
     }
 }
 

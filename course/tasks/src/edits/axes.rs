@@ -7,25 +7,27 @@ use super::{AXES, Changes, Search, TURN, distance};
 
 impl Search<'_> {
     /// Exchanges axes: x and y of an index, quotient and remainder of one number; rewrites indices for other blocks.
-    pub(super) fn axes(&mut self) {
+    pub(super) fn axes(&self) {
         let code = &self.code;
         let all = || 2..code.tokens.len().saturating_sub(1);
         let uses = |index: &str, axis: &str| -> Vec<usize> {
             all().filter(|at| [-2, 0].map(|off| code.at(at.wrapping_add_signed(off))) == [index, axis]).collect()
         };
         let to = |at: &usize, new: &str| (code.bytes(*at..at + 1), new.to_owned());
-        let mut added: Vec<(u32, Changes)> = Vec::new();
         for index in ["blockIdx", "threadIdx"] {
             let [x, y] = ["x", "y"].map(|axis| uses(index, axis));
             if !x.is_empty() && !y.is_empty() {
-                added.push((0, x.iter().map(|at| to(at, "y")).chain(y.iter().map(|at| to(at, "x"))).collect()));
+                self.add(AXES, 0, x.iter().map(|at| to(at, "y")).chain(y.iter().map(|at| to(at, "x"))).collect());
             }
         }
         let [x, y] = ["x", "y"].map(|axis| uses("threadIdx", axis));
         if self.task.block[1] > 1 && y.is_empty() {
             let alone = x.iter().filter(|at| [code.at(**at - 3), code.at(**at + 1)] == ["=", ";"]);
             let number = "threadIdx.y * blockDim.x + threadIdx.x".to_owned();
-            added.extend(alone.map(|at| (0, vec![(code.bytes(at - 2..at + 1), number.clone())])));
+            alone
+                .map(|at| (0, vec![(code.bytes(at - 2..at + 1), number.clone())]))
+                .into_iter()
+                .for_each(|(extra, changes)| self.add(AXES, extra, changes));
         }
         if self.task.block[1] == 1 && !y.is_empty() {
             // A block of one dimension, in rows as wide as a constant that stands beside its index.
@@ -34,7 +36,7 @@ impl Search<'_> {
             widths.dedup();
             for width in widths {
                 let part = |at: &usize, by: char| (code.bytes(at - 2..at + 1), format!("(threadIdx.x {by} {width})"));
-                added.push((0, x.iter().map(|at| part(at, '%')).chain(y.iter().map(|at| part(at, '/'))).collect()));
+                self.add(AXES, 0, x.iter().map(|at| part(at, '%')).chain(y.iter().map(|at| part(at, '/'))).collect());
             }
         }
         let of = |sign: &'static str| all().filter(move |at| code.at(*at) == sign);
@@ -44,8 +46,8 @@ impl Search<'_> {
             if is_close && divisors[0] == divisors[1] && code.at(a - 1) == code.at(b - 1) {
                 for name in code.known(a).filter(|name| distance(name, divisors[0]) == Some(0)) {
                     let divisors = [a + 1, b + 1].map(|at| to(&at, name));
-                    added.push((0, divisors.to_vec()));
-                    added.push((2, [divisors.as_slice(), &[to(&a, "%"), to(&b, "/")]].concat()));
+                    self.add(AXES, 0, divisors.to_vec());
+                    self.add(AXES, 2, [divisors.as_slice(), &[to(&a, "%"), to(&b, "/")]].concat());
                 }
             }
             let is_one = code.tokens[a].line == code.tokens[b].line && code.statement(a) == code.statement(b);
@@ -56,22 +58,20 @@ impl Search<'_> {
             let [by, modulus] = [a, b].map(|sign| code.operand(sign + 1));
             let [by_text, modulus_text] = [&by, &modulus].map(|operand| code.words(operand.clone()));
             if by_text == modulus_text {
-                added.push((0, vec![to(&a, "%"), to(&b, "/")]));
+                self.add(AXES, 0, vec![to(&a, "%"), to(&b, "/")]);
             } else {
                 // A number is taken apart by one divisor.
-                added.push((0, vec![(code.bytes(by.clone()), modulus_text.to_owned())]));
-                added.push((0, vec![(code.bytes(modulus.clone()), by_text.to_owned())]));
+                self.add(AXES, 0, vec![(code.bytes(by.clone()), modulus_text.to_owned())]);
+                self.add(AXES, 0, vec![(code.bytes(modulus.clone()), by_text.to_owned())]);
             }
         }
-        added.into_iter().for_each(|(extra, changes)| self.add(AXES, extra, changes));
     }
 
     /// Exchanges the quotient and the remainder of a thread's number in some statements: in one, in two neighbours, and
     /// in all between two barriers; everywhere, by their definitions.
-    pub(super) fn turns(&mut self) {
+    pub(super) fn turns(&self) {
         let code = &self.code;
         let declared: Vec<usize> = (0..code.tokens.len()).filter(|at| is_declared(code, *at)).collect();
-        let mut added: Vec<(u32, Changes)> = Vec::new();
         for pair in declared.windows(2).map(|pair| [pair[0], pair[1]]) {
             let sign = |at: usize, signs: [&str; 2]| code.value(at)?.find(|sign| signs.contains(&code.at(*sign)));
             let signs = [[["/", ">>"], ["%", "&"]], [["%", "&"], ["/", ">>"]]];
@@ -89,18 +89,22 @@ impl Search<'_> {
             let parts: Vec<(usize, Changes)> = all.clone().map(|part| (part.start, axes.turned(part, true))).collect();
             for (at, (_, part)) in parts.iter().enumerate().filter(|(_, (_, part))| !part.is_empty()) {
                 let next = parts[at + 1..].iter().take(4).find(|(_, next)| !next.is_empty());
-                added.extend(next.map(|(_, next)| (1, [part.as_slice(), next].concat())));
-                added.push((0, part.clone()));
+                next.map(|(_, next)| (1, [part.as_slice(), next].concat()))
+                    .into_iter()
+                    .for_each(|(extra, changes)| self.add(TURN, extra, changes));
+                self.add(TURN, 0, part.clone());
             }
             let phases = parts.split(|(start, _)| code.at(*start) == "__syncthreads");
-            added.extend(phases.map(|phase| (2, phase.iter().flat_map(|(_, part)| part.clone()).collect())));
+            phases
+                .map(|phase| (2, phase.iter().flat_map(|(_, part)| part.clone()).collect()))
+                .into_iter()
+                .for_each(|(extra, changes)| self.add(TURN, extra, changes));
             if code.at(one + 1) == code.at(other + 1) {
                 let signs =
                     [(one, other), (other, one)].map(|(at, by)| (code.bytes(at..at + 1), code.at(by).to_owned()));
-                added.push((1, signs.into_iter().chain(all.flat_map(|part| axes.turned(part, false))).collect()));
+                self.add(TURN, 1, signs.into_iter().chain(all.flat_map(|part| axes.turned(part, false))).collect());
             }
         }
-        added.into_iter().for_each(|(extra, changes)| self.add(TURN, extra, changes));
     }
 }
 

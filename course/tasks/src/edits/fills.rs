@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::code::Code;
-use super::{Changes, FILLS, Search};
+use super::{FILLS, Search};
 
 impl Search<'_> {
     /// Makes what stores to a tile fill all of it: by another bound or step of the loop around, or by a loop.
-    pub(super) fn fills(&mut self, tile: &str) {
+    pub(super) fn fills(&self, tile: &str) {
         let code = &self.code;
         let uses = || (1..code.tokens.len()).filter(|at| code.at(*at) == tile && code.at(at + 1) == "[");
         let Some(declared) = uses().find(|at| code.is_dimension(at + 2)) else { return };
@@ -18,7 +18,6 @@ impl Search<'_> {
         });
         let block = self.task.block.iter().product::<u32>().to_string();
         let threads = code.known(declared).find(|name| name.contains("THREADS")).unwrap_or(&block);
-        let mut added: Vec<Changes> = Vec::new();
         for at in uses() {
             let end = code.subscripts(at + 1).end;
             let start = code.statement(at);
@@ -54,7 +53,11 @@ impl Search<'_> {
                         }
                         _ => continue,
                     };
-                    added.extend(others.into_iter().map(|other| vec![(code.bytes(sign + 1..end), other)]));
+                    others
+                        .into_iter()
+                        .map(|other| vec![(code.bytes(sign + 1..end), other)])
+                        .into_iter()
+                        .for_each(|changes| self.add(FILLS, 0, changes));
                 }
             }
             if let Some((is_named, by)) = quotient(at + 2).filter(|_| !is_counted) {
@@ -71,10 +74,9 @@ impl Search<'_> {
                     (code.bytes(at..at + n), if is_factor { format!("({counter})") } else { counter.clone() })
                 };
                 let counted = statement.filter(|at| code.words(*at..at + n) == name).map(counted);
-                added.push([(start..start, format!("for (int {head}) "))].into_iter().chain(counted).collect());
+                self.add(FILLS, 0, [(start..start, format!("for (int {head}) "))].into_iter().chain(counted).collect());
             }
         }
-        added.into_iter().for_each(|changes| self.add(FILLS, 0, changes));
     }
 }
 

@@ -10,7 +10,7 @@ use super::{
 
 impl<'s> Search<'s> {
     /// Exchanges neighbours: arguments of a call, subscripts, those of one array in several lines, and of two factors.
-    pub(super) fn exchanges(&mut self) {
+    pub(super) fn exchanges(&self) {
         let mut arrays: BTreeMap<&str, Changes> = BTreeMap::new();
         for open in 0..self.code.tokens.len() {
             let is_subscript = self.code.at(open) == "[";
@@ -36,7 +36,7 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        for sign in (1..self.code.tokens.len()).filter(|at| self.code.at(*at) == "*").collect::<Vec<_>>() {
+        for sign in (1..self.code.tokens.len()).filter(|at| self.code.at(*at) == "*") {
             let (left, right) = (self.code.subscripts_before(sign), self.code.subscripts(sign + 2));
             if !left.is_empty() && !right.is_empty() {
                 let [one, two] = [&left, &right].map(|piece| self.code.bytes(piece.clone()));
@@ -54,7 +54,7 @@ impl<'s> Search<'s> {
     }
 
     /// Takes a place in a row from the function that another use of the array takes it from: `[r][swizzled(r, c)]`.
-    pub(super) fn places(&mut self) {
+    pub(super) fn places(&self) {
         let code = &self.code;
         let mut rows: Vec<(&str, &str, Range<usize>)> = Vec::new();
         for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[" && !code.is_dimension(open + 1)) {
@@ -73,7 +73,7 @@ impl<'s> Search<'s> {
     }
 
     /// Puts another name of the same family in place of one: N for M, `block_col` for `block_row`, `.y` for `.x`.
-    pub(super) fn siblings(&mut self) {
+    pub(super) fn siblings(&self) {
         let mut used: Vec<usize> = self.code.sums().into_iter().flat_map(|sum| sum.tokens).collect();
         used.sort_unstable();
         used.dedup();
@@ -85,7 +85,7 @@ impl<'s> Search<'s> {
                 let others = axes.iter().filter(|axis| axes.contains(&text) && **axis != text);
                 others.for_each(|other| self.put(SIBLING, 0, at..at + 1, *other));
             } else if self.code.tokens[at].is_name() && self.code.at(at + 1) != "(" {
-                for other in self.code.known(at).collect::<Vec<_>>() {
+                for other in self.code.known(at) {
                     // Another array has other dimensions.
                     let is_far = self.code.at(at + 1) == "[" || self.code.is_dimension(at);
                     let is_pass = self.code.is_head(at) && self.code.at(at - 1) == "/";
@@ -102,7 +102,7 @@ impl<'s> Search<'s> {
     }
 
     /// Adds, removes and replaces terms and factors.
-    pub(super) fn sums(&mut self) {
+    pub(super) fn sums(&self) {
         let sums = self.code.sums();
         let texts = |sum: &Sum| sum.terms.iter().map(|term| self.code.words(term.clone())).collect::<Vec<&str>>();
         let owns: Vec<Vec<&str>> = sums.iter().map(texts).collect();
@@ -142,7 +142,7 @@ impl<'s> Search<'s> {
             // What says where a block starts, in the declaration of a row or a column.
             let name = sum.tokens.start.checked_sub(2).map_or("", |at| self.code.at(at));
             let is_start = |known: &&str| known.strip_prefix("block_").is_some_and(|end| name.ends_with(end));
-            for start in self.code.known(sum.tokens.start).filter(is_start).collect::<Vec<_>>() {
+            for start in self.code.known(sum.tokens.start).filter(is_start) {
                 if !own.contains(&start) {
                     self.put(PARALLEL, 2, sum.tokens.clone(), format!("{start} + {text}"));
                 }
@@ -191,8 +191,7 @@ impl<'s> Search<'s> {
             for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && sizes.contains(text)) {
                 let line = self.code.tokens[term.start].line;
                 let constants = self.code.tokens.iter().filter(|token| token.line == line && is_constant(token.text));
-                let constants: Vec<&str> = constants.map(|token| token.text).collect();
-                constants.into_iter().for_each(|name| self.put(PARALLEL, 3, term.clone(), name));
+                constants.for_each(|token| self.put(PARALLEL, 3, term.clone(), token.text));
             }
             for term in known.iter().filter(|term| !own.contains(term) && can_use(term)) {
                 let is_near = sum.open.is_some_and(|open| self.is_of_parallel_call(open, term, &sums));
@@ -216,7 +215,7 @@ impl<'s> Search<'s> {
 
     /// Puts an index of the same variables in place of one, beside what is added to both: `col + j * 16` for
     /// `col * 8 + j`.
-    pub(super) fn indices(&mut self) {
+    pub(super) fn indices(&self) {
         let code = &self.code;
         let is_variable = |at: &usize| code.tokens[*at].is_name() && code.at(*at).starts_with(char::is_lowercase);
         let mut runs: Vec<(Range<usize>, BTreeSet<&str>)> = Vec::new();
@@ -230,18 +229,18 @@ impl<'s> Search<'s> {
             }
         }
         for sum in code.sums() {
-            let costs = if self.code.words(sum.tokens.clone()).contains("threadIdx") { AXES } else { INDEX };
+            let costs = if code.words(sum.tokens.clone()).contains("threadIdx") { AXES } else { INDEX };
             self.turned(sum.tokens.clone()).into_iter().for_each(|other| self.put(costs, 1, sum.tokens.clone(), other));
         }
         for (run, variables) in &runs {
-            let (text, known) = (self.code.words(run.clone()), self.code.known(run.start).collect::<HashSet<_>>());
+            let (text, known) = (code.words(run.clone()), code.known(run.start).collect::<HashSet<_>>());
             let others = runs.iter().filter_map(|(other, of_other)| {
                 let own: Vec<&str> = variables.difference(of_other).copied().collect();
                 match (own.as_slice(), of_other.difference(variables).collect::<Vec<_>>().as_slice()) {
-                    ([], []) => Some((0, self.code.words(other.clone()).to_owned())),
+                    ([], []) => Some((0, code.words(other.clone()).to_owned())),
                     // The same of a sibling: `thread_row` for `row`.
                     ([own], [sibling]) if distance(own, sibling).is_some() => {
-                        Some((1, self.code.with(other.clone(), sibling, own)))
+                        Some((1, code.with(other.clone(), sibling, own)))
                     }
                     _ => None,
                 }
@@ -254,10 +253,9 @@ impl<'s> Search<'s> {
 
     /// Computes anew, for the place that a loop is at, what was computed before it for the first one: `f(row + i)` for
     /// `place`, which is `f(row)`.
-    pub(super) fn stale(&mut self) {
+    pub(super) fn stale(&self) {
         let code = &self.code;
         let value = |at: usize| code.value(at).filter(|_| code.declaration(at) == Some(at));
-        let mut added: Vec<(usize, String)> = Vec::new();
         for at in 0..code.tokens.len() {
             let Some(declared) = code.declaration(at).filter(|declared| *declared < at) else { continue };
             let Some(old) = value(declared) else { continue };
@@ -266,19 +264,17 @@ impl<'s> Search<'s> {
             for place in around.into_iter().flat_map(|open| open..at).filter(|place| code.at(place + 3) == "+") {
                 let first = code.at(place + 2);
                 if value(place).is_some() && old.clone().any(|at| code.at(at) == first) {
-                    added.push((at, code.with(old.clone(), first, code.at(place))));
+                    self.put(INDEX, 2, at..at + 1, code.with(old.clone(), first, code.at(place)));
                 }
             }
         }
-        added.into_iter().for_each(|(at, new)| self.put(INDEX, 2, at..at + 1, new));
     }
 
     /// Changes what an index is made of: the other part of a place, the remainder beside a quotient, the rows of a warp
     /// beside its number, the element behind a pointer to several, the element of a thread in place of its row.
-    pub(super) fn parts(&mut self) {
+    pub(super) fn parts(&self) {
         let code = &self.code;
-        let mut added: Vec<(u32, Changes)> = Vec::new();
-        let mut put = |extra, tokens: Range<usize>, new: String| added.push((extra, vec![(code.bytes(tokens), new)]));
+        let put = |extra, tokens: Range<usize>, new: String| self.add(INDEX, extra, vec![(code.bytes(tokens), new)]);
         for sum in code.sums() {
             let words: Vec<&str> = sum.terms.iter().map(|term| code.words(term.clone())).collect();
             let text = code.words(sum.tokens.clone());
@@ -325,8 +321,11 @@ impl<'s> Search<'s> {
                 counted.entry((code.at(open - 1), by)).or_default().push(changed);
             }
         }
-        added.extend(counted.into_values().map(|changes| (0, changes)));
-        added.into_iter().for_each(|(extra, changes)| self.add(INDEX, extra, changes));
+        counted
+            .into_values()
+            .map(|changes| (0, changes))
+            .into_iter()
+            .for_each(|(extra, changes)| self.add(INDEX, extra, changes));
     }
 
     /// Returns the indices of the element with row and column exchanged, in rows of any length: `y * Q + x` for
@@ -347,7 +346,7 @@ impl<'s> Search<'s> {
     }
 
     /// Adds distances to indices, and to the numbers in them: `col + 64` for `col + 4` where all is 60 columns off.
-    pub(super) fn offsets(&mut self, distances: &BTreeSet<u32>) {
+    pub(super) fn offsets(&self, distances: &BTreeSet<u32>) {
         let is_place = |name: &str| name == "row" || distance(name, "row").is_some_and(|far| far < 8);
         for sum in self.code.sums() {
             let is_index = matches!(sum.holder, Holder::Subscript | Holder::Argument);
@@ -374,7 +373,7 @@ impl<'s> Search<'s> {
     }
 
     /// Counts several elements from the counter of a loop that names them by numbers: `v[j + 1]` for `v[1]`.
-    pub(super) fn numbered_elements(&mut self) {
+    pub(super) fn numbered_elements(&self) {
         let code = &self.code;
         let mut groups: BTreeMap<(usize, &str), Vec<usize>> = BTreeMap::new();
         let is_number = |at: &usize| code.at(*at).parse::<u32>().is_ok() && code.at(at + 1) == "]";
@@ -384,19 +383,17 @@ impl<'s> Search<'s> {
             let name = code.at(code.subscripts_before(at + 2).start - 1);
             groups.entry((code.statement(at), name)).or_default().push(at);
         }
-        let mut added: Vec<Changes> = Vec::new();
         for numbers in groups.into_values().filter(|numbers| numbers.len() > 1) {
             let heads = (0..numbers[0]).filter(|at| code.is_head(*at) && code.at(at + 1) == "=");
             for counter in heads.map(|at| code.at(at)).filter(|counter| code.is_known(counter, numbers[0])) {
                 let counted = |at: &usize| (code.bytes(*at..at + 1), format!("{counter} + {}", code.at(*at)));
-                added.push(numbers.iter().map(counted).collect());
+                self.add(INDEX, 1, numbers.iter().map(counted).collect());
             }
         }
-        added.into_iter().for_each(|changes| self.add(INDEX, 1, changes));
     }
 
     /// Puts elements as far apart as there are threads beside each other: `col + j * 16` where col is `thread % 16`.
-    pub(super) fn strides(&mut self) {
+    pub(super) fn strides(&self) {
         let code = &self.code;
         let mut groups: BTreeMap<(&str, &str), Changes> = BTreeMap::new();
         for sum in code.sums() {
@@ -426,7 +423,7 @@ impl<'s> Search<'s> {
     }
 
     /// Removes each term and each last factor, and rounds quotients up.
-    fn shorten(&mut self, sum: &Sum) {
+    fn shorten(&self, sum: &Sum) {
         for (at, term) in sum.terms.iter().enumerate() {
             let gone = match at {
                 _ if sum.terms.len() == 1 => None,
@@ -457,7 +454,7 @@ impl<'s> Search<'s> {
     }
 
     /// Adds the factor that a term has elsewhere: `i * ROWS` for `i`, and `blockIdx.x * TILE` for `blockIdx.x`.
-    fn add_factors(&mut self, sum: &Sum, all: &[&Vec<&'s str>]) {
+    fn add_factors(&self, sum: &Sum, all: &[&Vec<&'s str>]) {
         for term in &sum.terms {
             let text = self.code.words(term.clone());
             let head = |text: &'s str| text.split(['.', ' ']).next().unwrap_or_default();
@@ -470,8 +467,7 @@ impl<'s> Search<'s> {
                     && start.split(['.', ' ']).next() == Some(head(text))
                 {
                     let known = self.code.known(term.start).filter(|name| distance(factor, name) == Some(0));
-                    let names = known.chain([factor]).collect::<Vec<_>>();
-                    names.into_iter().for_each(|name| self.put(PASS, 0, term.clone(), format!("{text} * {name}")));
+                    known.chain([factor]).for_each(|name| self.put(PASS, 0, term.clone(), format!("{text} * {name}")));
                 }
             }
             for other in all.iter().copied().flatten().filter(|other| is_plain(other) && is_plain(text)) {
@@ -505,9 +501,9 @@ impl<'s> Search<'s> {
     }
 
     /// Adds the missing terms in all comparisons of one condition.
-    pub(super) fn conjunctions(&mut self) {
+    pub(super) fn conjunctions(&self) {
         let mut groups: BTreeMap<usize, Changes> = BTreeMap::new();
-        for found in self.found.iter().filter(|found| found.costs == PARALLEL) {
+        for found in self.found.borrow().iter().filter(|found| found.costs == PARALLEL) {
             let (range, new) = &found.changes[0];
             let token = self.code.tokens.partition_point(|token| token.start < range.start);
             let open = self.code.parent(token).filter(|open| *open > 0 && self.code.at(open - 1) == "if");

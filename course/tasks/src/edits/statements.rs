@@ -4,13 +4,12 @@ use std::ops::Range;
 
 use super::code::is_word;
 use super::{
-    ALIGNED, BARRIER, CONDITION, Changes, Costs, FILLED, FLIP, GUARD, LATE, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL,
-    Search,
+    ALIGNED, BARRIER, CONDITION, Changes, FILLED, FLIP, GUARD, LATE, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL, Search,
 };
 
 impl Search<'_> {
     /// Adds, removes and moves barriers.
-    pub(super) fn barriers(&mut self) {
+    pub(super) fn barriers(&self) {
         const BARRIER_TEXT: &str = "__syncthreads();";
         let code = &self.code;
         let lines: Vec<&str> = code.text.split_inclusive('\n').collect();
@@ -34,24 +33,22 @@ impl Search<'_> {
         let deeper = |(_, text): &(Range<usize>, String)| {
             (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2) * (NAMED + 1)
         };
-        let alone = places.iter().map(|(_, insert)| (2 + deeper(insert), vec![insert.clone()]));
-        let mut added: Vec<(u32, Changes)> = alone.collect();
+        places.iter().for_each(|(_, insert)| self.add(BARRIER, 2 + deeper(insert), vec![insert.clone()]));
         for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "__syncthreads") {
             let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
             let gone = (code.whole_line(range), String::new());
-            added.push((2, vec![gone.clone()]));
+            self.add(BARRIER, 2, vec![gone.clone()]);
             let near = places.iter().filter(|(other, _)| *other != line && other.abs_diff(line) <= 24);
-            let moved = |(other, insert): &(usize, _)| {
-                ((other.abs_diff(line) as u32).min(12) + deeper(insert), vec![gone.clone(), insert.clone()])
-            };
-            added.extend(near.map(moved));
+            near.for_each(|(other, insert)| {
+                let extra = (other.abs_diff(line) as u32).min(12) + deeper(insert);
+                self.add(BARRIER, extra, vec![gone.clone(), insert.clone()]);
+            });
         }
-        added.into_iter().for_each(|(extra, changes)| self.add(BARRIER, extra, changes));
     }
 
     /// Removes conditions, and with those that leave early the statement.
-    pub(super) fn conditions(&mut self) {
-        for at in (0..self.code.tokens.len()).filter(|at| self.code.at(*at) == "if").collect::<Vec<_>>() {
+    pub(super) fn conditions(&self) {
+        for at in (0..self.code.tokens.len()).filter(|at| self.code.at(*at) == "if") {
             let Some(close) = self.code.partner(at + 1) else { continue };
             let gone = |tokens: Range<usize>| (self.code.whole_line(self.code.bytes(tokens)), String::new());
             let changes = match (self.code.at(close + 1), self.code.partner(close + 1)) {
@@ -66,9 +63,8 @@ impl Search<'_> {
 
     /// Adds conditions: of a store, that the first subscript is below the dimension; of a read of the old C, which may
     /// hold what is no number, that its factor is not 0.
-    pub(super) fn guards(&mut self) {
+    pub(super) fn guards(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         for sign in (1..code.tokens.len()).filter(|at| code.at(*at) == "=") {
             let stored = code.subscripts_before(sign);
             let Some(name) = stored.start.checked_sub(1).filter(|_| !stored.is_empty()) else { continue };
@@ -77,24 +73,23 @@ impl Search<'_> {
                 [stored.start, dims.start].map(|open| code.words(open + 1..code.partner(open).unwrap_or(open + 1)));
             if !dims.is_empty() {
                 let start = code.bytes(code.statement(sign)..sign).start;
-                added.push(vec![(start..start, format!("if ({first} < {size}) "))]);
+                self.add(GUARD, 0, vec![(start..start, format!("if ({first} < {size}) "))]);
             }
         }
-        added.into_iter().for_each(|changes| self.add(GUARD, 0, changes));
-        let is_scaling = |sign: &usize| self.code.at(*sign) == "*" && self.code.tokens[sign - 1].is_name();
-        for sign in (1..self.code.tokens.len()).filter(is_scaling).collect::<Vec<_>>() {
-            let old = match self.code.at(sign + 2) {
-                "[" if self.code.at(sign + 1) == "C" => self.code.subscripts(sign + 2).end,
-                "(" if self.code.at(sign + 3) == "C" => self.code.operand(sign + 2).end,
+        let is_scaling = |sign: &usize| code.at(*sign) == "*" && code.tokens[sign - 1].is_name();
+        for sign in (1..code.tokens.len()).filter(is_scaling) {
+            let old = match code.at(sign + 2) {
+                "[" if code.at(sign + 1) == "C" => code.subscripts(sign + 2).end,
+                "(" if code.at(sign + 3) == "C" => code.operand(sign + 2).end,
                 _ => continue,
             };
-            let (factor, product) = (self.code.at(sign - 1), self.code.words(sign - 1..old));
+            let (factor, product) = (code.at(sign - 1), code.words(sign - 1..old));
             self.put(PARALLEL, 0, sign - 1..old, format!("({factor} == 0 ? 0 : {product})"));
         }
     }
 
     /// Gives elements 0 where the condition under which they are read or written does not hold.
-    pub(super) fn fillers(&mut self) {
+    pub(super) fn fillers(&self) {
         let code = &self.code;
         let mut filled: Vec<Changes> = Vec::new();
         for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "if") {
@@ -111,7 +106,6 @@ impl Search<'_> {
         if filled.len() > 1 {
             filled.push(filled.concat());
         }
-        let mut read: Vec<Changes> = Vec::new();
         for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[") {
             let Some(rows) = (match code.at(open - 1) {
                 "A" | "C" => Some("M"),
@@ -126,18 +120,16 @@ impl Search<'_> {
                 let rows = if width == rows { "K" } else { rows };
                 let col = code.words(open + 5..close);
                 let call = format!("load_or_zero({}, {rows}, {width}, {row}, {col})", code.at(open - 1));
-                read.push(vec![(code.bytes(open - 1..close + 1), call)]);
+                self.add(GUARD, 0, vec![(code.bytes(open - 1..close + 1), call)]);
             }
         }
         filled.into_iter().for_each(|changes| self.add(FILLED, 0, changes));
-        read.into_iter().for_each(|changes| self.add(GUARD, 0, changes));
     }
 
     /// Requests what the next round needs before this one is multiplied: moves loads that a round ends with after its
     /// first barrier.
-    pub(super) fn late_loads(&mut self) {
+    pub(super) fn late_loads(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         for open in (0..code.tokens.len()).filter(|open| code.header(*open).is_some()) {
             let close = code.partner(open).unwrap_or(open);
             let is_own = |at: &usize| code.parent(*at) == Some(open);
@@ -160,14 +152,13 @@ impl Search<'_> {
             let (from, to) = (code.line_end(first[0]), code.line_end(last[1]));
             let place = code.line_end(ends[0]);
             if place < from {
-                added.push(vec![(place..place, code.text[from..to].to_owned()), (from..to, String::new())]);
+                self.add(LATE, 0, vec![(place..place, code.text[from..to].to_owned()), (from..to, String::new())]);
             }
         }
-        added.into_iter().for_each(|changes| self.add(LATE, 0, changes));
     }
 
     /// Requires of an access to several elements at once that rows start where those may, or leaves padding out.
-    pub(super) fn aligned(&mut self) {
+    pub(super) fn aligned(&self) {
         let code = &self.code;
         let mut added: Vec<Changes> = Vec::new();
         for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "if") {
@@ -188,9 +179,8 @@ impl Search<'_> {
     }
 
     /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.
-    pub(super) fn early_assignments(&mut self) {
+    pub(super) fn early_assignments(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         for open in (2..code.tokens.len()).filter(|open| code.header(*open).is_some()) {
             let end_of = |at: usize| {
                 let is_end = |end: &usize| matches!(code.at(*end), ";" | "}") && code.parent(*end) == Some(open);
@@ -209,15 +199,13 @@ impl Search<'_> {
             let Some(end) = rest.rev().find(|at| names.contains(&code.at(*at))).and_then(end_of) else { continue };
             let early = code.whole_line(code.bytes(start..first));
             let (end, text) = (code.line_end(end), code.text[early.clone()].to_owned());
-            added.push(vec![(early, String::new()), (end..end, text)]);
+            self.add(ORDER, 0, vec![(early, String::new()), (end..end, text)]);
         }
-        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
     /// Declares sums before the loop that sets them to 0 in each round, and stores them where it added them.
-    pub(super) fn hoisted_sums(&mut self) {
+    pub(super) fn hoisted_sums(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
             let inside = open + 1..code.partner(open).unwrap_or(open);
             let is_declared = |mut at: usize| {
@@ -240,7 +228,7 @@ impl Search<'_> {
             if let Some(zeros) = zeros {
                 let zeros = code.whole_line(code.bytes(zeros));
                 let text = code.text[zeros.clone()].to_owned();
-                added.push(vec![(zeros, String::new()), (before..before, text)]);
+                self.add(ORDER, 0, vec![(zeros, String::new()), (before..before, text)]);
             }
             let Some(sign) = inside.clone().find(is_declaration) else { continue };
             let Some(end) = inside.clone().find(|at| *at > sign && code.at(*at) == ";") else { continue };
@@ -250,20 +238,18 @@ impl Search<'_> {
             let statement = code.whole_line(code.bytes(code.statement(sign)..end + 1));
             let text = code.text[statement.clone()].to_owned();
             let mut changes = vec![(statement, String::new()), (before..before, text)];
-            added.push(changes.clone());
+            self.add(ORDER, 0, changes.clone());
             let stores =
                 inside.filter(|at| code.at(*at) == "+=" && matches!(code.at(code.statement(*at)), "C" | "out"));
             changes.extend(stores.map(|at| (code.bytes(at..at + 1), "=".to_owned())));
-            added.push(changes);
+            self.add(ORDER, 0, changes);
         }
-        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
     /// Adds what a sum starts with after the sum is multiplied, and multiplies it behind the loop that does it in each
     /// round.
-    pub(super) fn late_factors(&mut self) {
+    pub(super) fn late_factors(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         let end_of = |at: usize| (at..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(at);
         for sign in (1..code.tokens.len()).filter(|at| code.at(*at) == "=" && code.is_sum_named(at - 1)) {
             let (name, start) = (code.at(sign - 1), sign + 1..end_of(sign));
@@ -271,7 +257,7 @@ impl Search<'_> {
             if let Some(at) = (start.end..code.tokens.len()).find(is_product) {
                 let product = code.words(at - 2..at + 1);
                 let later = format!("{product} + ({})", code.words(start.clone()));
-                added.push(vec![(code.bytes(start), "0".to_owned()), (code.bytes(at - 2..at + 1), later)]);
+                self.add(ORDER, 0, vec![(code.bytes(start), "0".to_owned()), (code.bytes(at - 2..at + 1), later)]);
             }
         }
         for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
@@ -285,33 +271,29 @@ impl Search<'_> {
             let statement = code.whole_line(code.bytes(code.statement(at)..end_of(at) + 1));
             let behind = code.whole_line(code.bytes(close..close + 1)).end;
             let text = code.text[statement.clone()].to_owned();
-            added.push(vec![(statement, String::new()), (behind..behind, text)]);
+            self.add(ORDER, 0, vec![(statement, String::new()), (behind..behind, text)]);
         }
-        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
     /// Removes declarations that hide a variable of the same name, or their types.
-    pub(super) fn hidden_declarations(&mut self) {
+    pub(super) fn hidden_declarations(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         for at in (1..code.tokens.len()).filter(|at| matches!(code.at(at + 1), "=" | ";" | "[")) {
             let ty = code.statement(at)..at;
             let is_typed = !ty.is_empty() && ty.clone().all(|at| is_word(code.at(at))) && code.at(ty.start) != "return";
             if is_typed && code.is_known(code.at(at), at) {
                 let end = (at..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(at);
-                added.push(vec![(code.whole_line(code.bytes(ty.start..end + 1)), String::new())]);
+                self.add(ORDER, 0, vec![(code.whole_line(code.bytes(ty.start..end + 1)), String::new())]);
                 if code.at(at + 1) == "=" {
-                    added.push(vec![(code.bytes(ty.start..at).start..code.tokens[at].start, String::new())]);
+                    self.add(ORDER, 0, vec![(code.bytes(ty.start..at).start..code.tokens[at].start, String::new())]);
                 }
             }
         }
-        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
     /// Takes what a loop loads from the next round: `k0 + BK` for `k0`, in neighbouring lines.
-    pub(super) fn rounds_ahead(&mut self) {
+    pub(super) fn rounds_ahead(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
             let Some(step) = (header..open).find(|at| code.at(*at) == "+=") else { continue };
             let (counter, close) = (code.at(step - 1), code.partner(open).unwrap_or(open));
@@ -321,22 +303,20 @@ impl Search<'_> {
             let is_close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| {
                 code.line_of(a.0.start).abs_diff(code.line_of(b.0.start)) <= 2
             };
-            added.extend(changes.chunk_by(is_close).map(<[_]>::to_vec));
+            changes.chunk_by(is_close).map(<[_]>::to_vec).into_iter().for_each(|changes| self.add(ORDER, 0, changes));
         }
-        added.into_iter().for_each(|changes| self.add(ORDER, 0, changes));
     }
 
     /// Changes, at the end of a loop, a variable that chooses a buffer: one that nothing changes, or that changes
     /// earlier.
-    pub(super) fn buffers(&mut self) {
+    pub(super) fn buffers(&self) {
         let code = &self.code;
-        let mut added: Vec<(Costs, Changes)> = Vec::new();
         let end_of = |open: usize| code.partner(open).map(|close| code.line_starts()[code.tokens[close].line]);
         for at in (1..code.tokens.len()).filter(|at| code.at(*at) == "^=" && code.at(at + 2) == ";") {
             if let Some(end) = code.parent(at).filter(|open| code.header(*open).is_some()).and_then(end_of) {
                 let flip = code.whole_line(code.bytes(at - 1..at + 3));
                 let text = code.text[flip.clone()].to_owned();
-                added.push((FLIP, vec![(flip, String::new()), (end..end, text)]));
+                self.add(FLIP, 0, vec![(flip, String::new()), (end..end, text)]);
             }
         }
         for at in (1..code.tokens.len()).filter(|at| [code.at(at - 1), code.at(at + 1)] == ["int", "="]) {
@@ -348,16 +328,14 @@ impl Search<'_> {
             let around = |open: &usize| uses.iter().all(|at| Some(*at) < code.partner(*open) && is_subscript(at));
             if let Some(end) = body.next().filter(around).and_then(end_of) {
                 let indent = code.text[end..].len() - code.text[end..].trim_start().len();
-                added.push((BARRIER, vec![(end..end, format!("{}{name} ^= 1;\n", " ".repeat(indent + 4)))]));
+                self.add(BARRIER, 0, vec![(end..end, format!("{}{name} ^= 1;\n", " ".repeat(indent + 4)))]);
             }
         }
-        added.into_iter().for_each(|(costs, changes)| self.add(costs, 0, changes));
     }
 
     /// Reads a tile that is written and never read, in place of an operand that comes from elsewhere.
-    pub(super) fn unread_tiles(&mut self) {
+    pub(super) fn unread_tiles(&self) {
         let code = &self.code;
-        let mut added: Vec<Changes> = Vec::new();
         for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[") {
             let (name, first) = (code.at(open - 1), code.partner(open).unwrap_or(open));
             let Some(last) = code.partner(first + 1).filter(|last| code.at(last + 1) == "=") else { continue };
@@ -375,11 +353,13 @@ impl Search<'_> {
                     let operand = code.bytes(std::mem::replace(&mut start, end + 1)..end);
                     for counter in counters.iter().rev().take(2) {
                         let tiles = [format!("{name}[{counter}][{col}]"), format!("{name}[{row}][{counter}]")];
-                        added.extend(tiles.map(|tile| vec![(operand.clone(), tile)]));
+                        tiles
+                            .map(|tile| vec![(operand.clone(), tile)])
+                            .into_iter()
+                            .for_each(|changes| self.add(LAYOUT, 2, changes));
                     }
                 }
             }
         }
-        added.into_iter().for_each(|changes| self.add(LAYOUT, 2, changes));
     }
 }

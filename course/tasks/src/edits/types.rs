@@ -4,7 +4,7 @@ use super::{Changes, LAYOUT, NARROW, SPACE, Search, TYPE, VOLATILE};
 
 impl Search<'_> {
     /// Changes declarations: type, memory space, first value, padding.
-    pub(super) fn declarations(&mut self) {
+    pub(super) fn declarations(&self) {
         const TYPES: [&str; 8] = ["int", "unsigned", "double", "float", "half", "long", "short", "T"];
         let element = if self.task.work.is_double() { "double" } else { "float" };
         let mut volatile = Vec::new();
@@ -49,9 +49,9 @@ impl Search<'_> {
 
     /// Puts the type of the elements in place of `float` in kernels of `double`: in one place, in all of a function, and
     /// everywhere. In a template it is the parameter, and a function without one becomes a template.
-    pub(super) fn wide_types(&mut self) {
+    pub(super) fn wide_types(&self) {
         let code = &self.code;
-        let (mut added, mut everywhere): (Vec<(u32, Changes)>, Changes) = (Vec::new(), Vec::new());
+        let mut everywhere = Changes::new();
         let is_body = |at: &usize| code.at(*at) == "{" && code.parent(*at).is_none();
         for open in (0..code.tokens.len()).filter(is_body).filter(|_| self.task.work.is_double()) {
             let is_end = |at: &usize| code.parent(*at).is_none() && matches!(code.at(*at), ";" | "}");
@@ -70,15 +70,14 @@ impl Search<'_> {
             };
             let mut all: Changes = (start..code.partner(open).unwrap_or(open)).filter_map(new).collect();
             if parameter.is_some() || is_kernel {
-                added.extend(all.iter().map(|change| (0, vec![change.clone()])));
+                all.iter().for_each(|change| self.add(NARROW, 0, vec![change.clone()]));
             } else if !all.is_empty() {
                 let start = code.bytes(start..open).start;
                 all.insert(0, (start..start, "template <typename T> ".to_owned()));
             }
             everywhere.extend(all.iter().cloned());
-            added.push((2, all));
+            self.add(NARROW, 2, all);
         }
-        added.push((4, everywhere));
-        added.into_iter().for_each(|(extra, changes)| self.add(NARROW, extra, changes));
+        self.add(NARROW, 4, everywhere);
     }
 }

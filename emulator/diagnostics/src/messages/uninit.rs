@@ -6,6 +6,7 @@ use super::bounds::nowhere;
 use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::{arrays::Target, case::Case, subscript::Explained};
 use crate::words::{self, code};
+use fillers::Filler;
 use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, Use};
 use simt::program::{MemSpace, OpKind};
 
@@ -83,7 +84,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         _ if at_once && !is_stored_later => written_note(target, written, " by then"),
         _ => written_note(target, written, " by the time of this use"),
     }));
-    let fillers = fillers::fillers(&case, target);
+    let fillers = fillers::fillers(&case, target, here);
     let any = written.as_ref().is_none_or(|written| written.iter().any(|(from, to)| from < to));
     let compound = case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
         || access.kind == AccessKind::Atomic;
@@ -98,8 +99,8 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     }
     match access.space {
         MemSpace::Shared | MemSpace::Local => {
-            draft.why = fillers.first().map(|filler| filler.reason(launch, here, case.who.block, &element.name));
-            let condition = fillers.first().and_then(|filler| filler.condition(launch));
+            draft.why = fillers.first().map(Filler::reason);
+            let condition = fillers.first().and_then(Filler::condition);
             let adds = launch.clean_line(case.instr).is_some_and(|text| text.contains("+="));
             let zero = if adds { " (0 adds nothing)" } else { "" };
             let unless = condition.map(|(_, text)| format!(", also where {} is false{zero}", code(&text)));
@@ -150,14 +151,14 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
                 && let Some(reason) = filler
-                    .stepped_over(launch, here, target)
-                    .or_else(|| filler.out_of_reach(launch, here, case.who.block, target))
-                    .or_else(|| filler.unfinished(launch, (here, case.who.block), target, written.as_deref()?))
+                    .stepped_over()
+                    .or_else(|| filler.out_of_reach())
+                    .or_else(|| filler.unfinished(written.as_deref()?))
             {
                 draft = draft.reason(reason);
             } else if access.space == MemSpace::Local
                 && any
-                && let Some(reason) = fillers::not_shared(launch, here, &fillers, target)
+                && let Some(reason) = fillers::not_shared(&fillers)
             {
                 draft = draft.reason(reason);
             }

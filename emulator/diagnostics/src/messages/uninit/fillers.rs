@@ -10,30 +10,35 @@ use crate::locate::{arrays::Target, case::Case};
 use crate::source::text::has_word;
 use crate::words::{self, code};
 
-/// A line that fills an array, and how many threads ran it.
-pub(super) struct Filler {
+/// A line that fills an array before an element of it is read, and how many threads ran it.
+pub(super) struct Filler<'a> {
+    launch: &'a LaunchContext<'a>,
+    target: &'a Target,
+    /// The instruction that the message is about, and the block.
+    here: u32,
+    block: u64,
     file: u32,
     line: u32,
     instr: u32,
     threads: Option<u64>,
 }
 
-impl Filler {
+impl Filler<'_> {
     /// Returns the line's name, such as `line 14`.
-    fn name(&self, launch: &LaunchContext<'_>, here: u32) -> String {
-        launch.numbered(here, self.file, self.line)
+    fn name(&self) -> String {
+        self.launch.numbered(self.here, self.file, self.line)
     }
 
     /// Returns the line of the condition around it, and the condition.
-    pub(super) fn condition(&self, launch: &LaunchContext<'_>) -> Option<(u32, String)> {
-        launch.text_of(self.file)?.condition(self.line)
+    pub(super) fn condition(&self) -> Option<(u32, String)> {
+        self.launch.text_of(self.file)?.condition(self.line)
     }
 
     /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for
     /// the element `target`.
-    fn subscripts(&self, launch: &LaunchContext<'_>, target: &Target) -> Option<Vec<(String, i64)>> {
-        let element = &target.element;
-        let uses = launch.text_of(self.file)?.uses(self.line, &element.name);
+    fn subscripts(&self) -> Option<Vec<(String, i64)>> {
+        let element = &self.target.element;
+        let uses = self.launch.text_of(self.file)?.uses(self.line, &element.name);
         let stored = uses.into_iter().find(|found| found.stored)?;
         if stored.subscripts.len() != element.dims.len() {
             return None;
@@ -52,45 +57,39 @@ impl Filler {
 
     /// Returns the reason where a loop that fills an array by the threads of one axis steps further than there are threads,
     /// and the element lies in a gap.
-    pub(super) fn stepped_over(&self, launch: &LaunchContext<'_>, here: u32, target: &Target) -> Option<Reason> {
-        self.subscripts(launch, target)?.into_iter().find_map(|(text, value)| {
+    pub(super) fn stepped_over(&self) -> Option<Reason> {
+        self.subscripts()?.into_iter().find_map(|(text, value)| {
             let (a, b) = text.split_once('+')?;
             let (a, b) = (a.trim(), b.trim());
-            self.gap(launch, here, [a, b], value).or_else(|| self.gap(launch, here, [b, a], value))
+            self.gap([a, b], value).or_else(|| self.gap([b, a], value))
         })
     }
 
     /// Returns how many neighbours in a row one execution fills.
-    fn lanes(&self, launch: &LaunchContext<'_>, target: &Target) -> i64 {
-        let bytes = launch.ops(self.instr).map(|op| match op {
+    fn lanes(&self) -> i64 {
+        let bytes = self.launch.ops(self.instr).map(|op| match op {
             OpKind::Store(access) => u32::from(access.element) * u32::from(access.n),
             OpKind::CpAsync { bytes, .. } => u32::from(*bytes),
             _ => 0,
         });
-        i64::from(bytes.max().unwrap_or(0) / target.element.element_bytes.max(1)).max(1)
+        i64::from(bytes.max().unwrap_or(0) / self.target.element.element_bytes.max(1)).max(1)
     }
 
     /// Returns the reason where a subscript of a line that fills an array is smaller in all threads of a block than that
     /// of the element, whatever condition they meet.
-    pub(super) fn out_of_reach(
-        &self,
-        launch: &LaunchContext<'_>,
-        here: u32,
-        block: u64,
-        target: &Target,
-    ) -> Option<Reason> {
-        let subscripts = self.subscripts(launch, target)?;
+    pub(super) fn out_of_reach(&self) -> Option<Reason> {
+        let Self { launch, target, block, .. } = *self;
+        let subscripts = self.subscripts()?;
         let last_one = subscripts.len() - 1;
         subscripts.into_iter().zip(&target.element.dims).enumerate().find_map(|(at, ((text, value), size))| {
             let values = launch.values_in_block(self.file, &text, block)?;
             let (first, last) = (*values.first()?, *values.last()?);
-            let (lanes, size) =
-                (if at == last_one { self.lanes(launch, target) } else { 1 }, i64::try_from(*size).ok()?);
+            let (lanes, size) = (if at == last_one { self.lanes() } else { 1 }, i64::try_from(*size).ok()?);
             let n = last + lanes;
             let set = launch.text_of(self.file)?.definition(&launch.inputs.kernel.name, &text);
             let is = set.map_or_else(|| code(&text), |set| format!("{}, which is {},", code(&text), code(set)));
             let is_whole =
-                self.condition(launch).is_none() && first == 0 && n == lanes * values.len() as i64 && size % n == 0;
+                self.condition().is_none() && first == 0 && n == lanes * values.len() as i64 && size % n == 0;
             let in_loop = match is_whole {
                 true => {
                     let head = code(&format!("for (int i = 0; i < {size}; i += {n})"));
@@ -99,8 +98,7 @@ impl Filler {
                 false => " that steps by the number of threads".to_owned(),
             };
             (values.len() > 1 && value >= n).then(|| {
-                let (line, name, n_threads) =
-                    (self.name(launch, here), &target.element.name, launch.threads_per_block());
+                let (line, name, n_threads) = (self.name(), &target.element.name, launch.threads_per_block());
                 Reason::new(
                     format!(
                         "{is} is {first} to {last} in the {n_threads} threads of a block: {line} fills no element of \
@@ -116,41 +114,26 @@ impl Filler {
 
     /// Returns the reason where the loop around a line that fills an array of rows ends before the element, or steps over
     /// it, in all threads of a block.
-    pub(super) fn unfinished(
-        &self,
-        launch: &LaunchContext<'_>,
-        place: (u32, u64),
-        target: &Target,
-        written: &[(u64, u64)],
-    ) -> Option<Reason> {
-        let [rows, columns] = target.element.dims[..] else { return None };
-        let [row, column] = self.subscripts(launch, target)?.try_into().ok()?;
-        let written = || spans(target, written).into_iter().flat_map(|(from, to)| from..to);
-        let along = |subscript, noun, size, of: fn(u64, u64) -> u64| {
-            let written = written().map(|at| of(at, columns) as i64).collect();
-            self.unfinished_along(
-                launch,
-                place,
-                subscript,
-                (noun, i64::try_from(size).ok()?, &target.element.name),
-                &written,
-            )
-        };
-        let is_single = self.lanes(launch, target) == 1;
-        let by_row = along(row, "row", rows, |at, columns| at / columns);
-        by_row.or_else(|| along(column, "column", columns, |at, columns| at % columns).filter(|_| is_single))
+    pub(super) fn unfinished(&self, written: &[(u64, u64)]) -> Option<Reason> {
+        let [rows, columns] = self.target.element.dims[..] else { return None };
+        let [row, column] = self.subscripts()?.try_into().ok()?;
+        let written = || spans(self.target, written).into_iter().flat_map(|(from, to)| from..to);
+        let written_rows = written().map(|at| (at / columns) as i64).collect();
+        self.unfinished_along(row, ("row", rows), &written_rows).or_else(|| {
+            let written_columns = written().map(|at| (at % columns) as i64).collect();
+            self.unfinished_along(column, ("column", columns), &written_columns).filter(|_| self.lanes() == 1)
+        })
     }
 
     /// Works as [`Self::unfinished`], for one of the two subscripts.
     fn unfinished_along(
         &self,
-        launch: &LaunchContext<'_>,
-        (here, block): (u32, u64),
         (text, value): (String, i64),
-        (noun, size, name): (&str, i64, &str),
+        (noun, size): (&str, u64),
         written: &BTreeSet<i64>,
     ) -> Option<Reason> {
-        let text = text.as_str();
+        let Self { launch, block, here, .. } = *self;
+        let (text, size, name) = (text.as_str(), i64::try_from(size).ok()?, &self.target.element.name);
         let source = launch.text_of(self.file)?;
         let set = source.definition_for(&launch.inputs.kernel.name, text, Some(self.line)).unwrap_or(text);
         let around = launch.around(self.instr);
@@ -172,8 +155,7 @@ impl Filler {
         let filled: BTreeSet<i64> =
             (0..rounds.min(size)).flat_map(|round| first.iter().map(move |at| at + round * by)).collect();
         let missing = (0..size).filter(|at| !filled.contains(at)).count();
-        let (line, at, [_, condition, _]) =
-            (self.name(launch, here), one.name(launch, here), one.enclosure.for_parts()?);
+        let (line, at, [_, condition, _]) = (self.name(), one.name(launch, here), one.enclosure.for_parts()?);
         let never = format!("{missing} of the {size} {noun}s of {name} are never written.");
         if filled.contains(&value) || !written.is_subset(&filled) {
             None
@@ -194,16 +176,17 @@ impl Filler {
                 false => String::new(),
             };
             let n_filled = filled.len();
-            let why =
-                format!("the loop at {at} ends at {}, when {line} has filled {n_filled} {noun}s", code(condition));
-            Some(Reason::new(format!("{why}: {never}"), format!("let the loop go on to the last {noun}{advice}.")))
+            let ends = format!("the loop at {at} ends at {}", code(condition));
+            let why = format!("{ends}, when {line} has filled {n_filled} {noun}s: {never}");
+            Some(Reason::new(why, format!("let the loop go on to the last {noun}{advice}.")))
         } else {
             None
         }
     }
 
     /// Returns the reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
-    fn gap(&self, launch: &LaunchContext<'_>, here: u32, [thread, counter]: [&str; 2], value: i64) -> Option<Reason> {
+    fn gap(&self, [thread, counter]: [&str; 2], value: i64) -> Option<Reason> {
+        let Self { launch, here, .. } = *self;
         let source = launch.text_of(self.file)?;
         let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
         let axis = words::THREAD_AXES.iter().position(|name| *name == place)?;
@@ -220,7 +203,7 @@ impl Filler {
                 format!(
                     "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} \
                  threads in {letter}, so of every {step} the last {} are left out.",
-                    self.name(launch, here),
+                    self.name(),
                     code(&format!("{thread} + {counter}")),
                     step - threads,
                 ),
@@ -231,13 +214,14 @@ impl Filler {
 
     /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
     /// under …`.
-    pub(super) fn reason(&self, launch: &LaunchContext<'_>, here: u32, block: u64, name: &str) -> String {
+    pub(super) fn reason(&self) -> String {
+        let (launch, name) = (self.launch, &self.target.element.name);
         let all = launch.threads_per_block() * launch.n_blocks();
-        let under = self.condition(launch).map(|(line, condition)| {
+        let under = self.condition().map(|(line, condition)| {
             let at = if line == self.line { String::new() } else { format!(" (line {line})") };
             format!("it is inside {}{at}", code(&format!("if ({condition})")))
         });
-        let line = self.name(launch, here);
+        let line = self.name();
         match (self.threads.filter(|&threads| threads < all), under) {
             (Some(0), Some(under)) => format!("{line}, which fills {name}, was executed by no thread: {under}."),
             (Some(threads), Some(under)) => {
@@ -254,34 +238,26 @@ impl Filler {
                     _ => None,
                 });
                 // The number is that of one block.
-                let ended =
-                    returned.map(|(of, n)| if of == block { format!("{n} threads") } else { "threads".to_owned() });
+                let ended = returned
+                    .map(|(of, n)| if of == self.block { format!("{n} threads") } else { "threads".to_owned() });
+                let part = format!("{line}, which fills {name}, does not write this element before it is read here");
                 match (ended, under) {
-                    (Some(ended), None) => {
-                        format!(
-                            "{line} fills {name}, but {ended} of the block had ended before they could fill their part."
-                        )
-                    }
-                    (Some(ended), Some(under)) => format!(
-                        "{line}, which fills {name}, does not write this element before it is read here: {ended} of the block \
-                     had ended before, and {under}."
+                    (Some(ended), None) => format!(
+                        "{line} fills {name}, but {ended} of the block had ended before they could fill their part."
                     ),
-                    (None, Some(under)) => {
-                        format!(
-                            "{line}, which fills {name}, does not write this element before it is read here: {under}."
-                        )
+                    (Some(ended), Some(under)) => {
+                        format!("{part}: {ended} of the block had ended before, and {under}.")
                     }
-                    (None, None) => {
-                        format!("{line} writes to {name}, but not to this element before it is read here.")
-                    }
+                    (None, Some(under)) => format!("{part}: {under}."),
+                    (None, None) => format!("{line} writes to {name}, but not to this element before it is read here."),
                 }
             }
         }
     }
 }
 
-pub(super) fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
-    let launch = case.launch;
+pub(super) fn fillers<'a>(case: &Case<'a>, target: &'a Target, here: u32) -> Vec<Filler<'a>> {
+    let (launch, block) = (case.launch, case.who.block);
     let name = &target.element.name;
     // A function that loads has the array's name in its caller.
     let files = launch.frames(case.instr).into_iter().map(|loc| loc.file);
@@ -297,7 +273,7 @@ pub(super) fn fillers(case: &Case<'_>, target: &Target) -> Vec<Filler> {
         // In a loop, executions are no threads.
         let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
         let threads = once.and_then(|executed| of_line.map(executed).max());
-        Some(Filler { file, line, instr, threads })
+        Some(Filler { launch, target, here, block, file, line, instr, threads })
     };
     lines.into_iter().filter_map(filler).collect()
 }
@@ -311,16 +287,17 @@ pub(super) fn spans(target: &Target, written: &[(u64, u64)]) -> Vec<(u64, u64)> 
 }
 
 /// Returns the reason where threads that meet at barriers fill a local array, each at its own place.
-pub(super) fn not_shared(launch: &LaunchContext<'_>, here: u32, fillers: &[Filler], target: &Target) -> Option<Reason> {
+pub(super) fn not_shared(fillers: &[Filler<'_>]) -> Option<Reason> {
+    let Filler { launch, target, .. } = *fillers.first()?;
     let name = &target.element.name;
-    let by_thread = |filler: &&Filler| {
+    let by_thread = |filler: &&Filler<'_>| {
         let Some(source) = launch.text_of(filler.file) else { return false };
         let uses = source.uses(filler.line, name);
         let mut subscripts = uses.iter().filter(|found| found.stored).flat_map(|found| &found.subscripts);
         subscripts.any(|text| source.depends_on_thread(&launch.inputs.kernel.name, text))
     };
     let filler = fillers.iter().find(by_thread).filter(|_| target.named && launch.has_barrier())?;
-    let line = filler.name(launch, here);
+    let line = filler.name();
     Some(Reason::new(
         format!(
             "{name} is declared without {}: each thread has one of its own, and does not see what the others write to \
