@@ -106,29 +106,17 @@ fn of_type(sets: &[Set<'_>], types: &[&str]) -> Option<String> {
 /// Returns where a kernel of double, or a function that it calls, has words for float.
 fn floats(source: &Source) -> Option<String> {
     const MANY: usize = 4;
-    let (mut depth, mut head, mut lines) = (0, String::new(), Vec::new());
-    for line in 1..=source.n_lines() {
-        let text = source.clean_line(line).unwrap_or_default();
+    let is_float = |line: &u32| {
+        let text = source.clean_line(*line).unwrap_or_default();
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        let is_float = words.any(|word| matches!(word, "float" | "fmaf" | "__fmaf_rn"));
-        if depth == 0 {
-            head.push_str(text);
-        }
-        let is_code = depth > 0 || text.contains("__device__");
-        if is_code && is_float && !head.contains("sgemm") && !source.is_unreached(line) {
-            lines.push(line.to_string());
-        }
-        depth += text.matches('{').count() as i32 - text.matches('}').count() as i32;
-        if depth == 0 && text.contains([';', '}']) {
-            head.clear();
-        }
-    }
-    let what = "`float` for elements that are double";
-    match lines.as_slice() {
-        [line] => Some(format!("line {line} has {what}")),
-        [_, .., _] if lines.len() <= MANY => Some(format!("lines {} have {what}", lines.join(", "))),
-        _ => None,
-    }
+        words.any(|word| matches!(word, "float" | "fmaf" | "__fmaf_rn"))
+            && !["sgemm", "gemm<"].iter().any(|of| text.contains(of))
+    };
+    let lines = (1..=source.n_lines()).filter(is_float).filter(|line| !source.is_unreached(*line));
+    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+    let (s, have) = if lines.len() > 1 { ("s", "have") } else { ("", "has") };
+    let is_few = (1..=MANY).contains(&lines.len());
+    is_few.then(|| format!("line{s} {} {have} `float` for elements that are double", lines.join(", ")))
 }
 
 fn exchanged(sets: &[Set<'_>]) -> Option<String> {

@@ -150,10 +150,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
             } else if let [filler] = &fillers[..]
-                && let Some(reason) = filler
-                    .stepped_over()
-                    .or_else(|| filler.out_of_reach())
-                    .or_else(|| filler.unfinished(written.as_deref()?))
+                && let Some(reason) = filler.out_of_reach().or_else(|| filler.unfinished(written.as_deref()?))
             {
                 draft = draft.reason(reason);
             } else if access.space == MemSpace::Local

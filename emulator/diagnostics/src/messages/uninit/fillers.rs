@@ -8,7 +8,7 @@ use simt::program::{OpKind, SourceLoc};
 use crate::launch_context::{Counter, LaunchContext, Reason};
 use crate::locate::{arrays::Target, case::Case};
 use crate::source::text::has_word;
-use crate::words::{self, code};
+use crate::words::code;
 
 /// A line that fills an array before an element of it is read, and how many threads ran it.
 pub(super) struct Filler<'a> {
@@ -53,16 +53,6 @@ impl Filler<'_> {
         let mut values = values.collect::<Option<Vec<_>>>()?;
         values.reverse();
         Some(values)
-    }
-
-    /// Returns the reason where a loop that fills an array by the threads of one axis steps further than there are threads,
-    /// and the element lies in a gap.
-    pub(super) fn stepped_over(&self) -> Option<Reason> {
-        self.subscripts()?.into_iter().find_map(|(text, value)| {
-            let (a, b) = text.split_once('+')?;
-            let (a, b) = (a.trim(), b.trim());
-            self.gap([a, b], value).or_else(|| self.gap([b, a], value))
-        })
     }
 
     /// Returns how many neighbours in a row one execution fills.
@@ -112,16 +102,19 @@ impl Filler<'_> {
         })
     }
 
-    /// Returns the reason where the loop around a line that fills an array of rows ends before the element, or steps over
-    /// it, in all threads of a block.
+    /// Returns the reason where the loop around a line that fills an array ends before the element, or steps over it, in
+    /// all threads of a block.
     pub(super) fn unfinished(&self, written: &[(u64, u64)]) -> Option<Reason> {
-        let [rows, columns] = self.target.element.dims[..] else { return None };
-        let [row, column] = self.subscripts()?.try_into().ok()?;
-        let written = || spans(self.target, written).into_iter().flat_map(|(from, to)| from..to);
-        let written_rows = written().map(|at| (at / columns) as i64).collect();
-        self.unfinished_along(row, ("row", rows), &written_rows).or_else(|| {
-            let written_columns = written().map(|at| (at % columns) as i64).collect();
-            self.unfinished_along(column, ("column", columns), &written_columns).filter(|_| self.lanes() == 1)
+        let (dims, subscripts) = (&self.target.element.dims, self.subscripts()?);
+        let nouns = if dims.len() == 1 { &["element"][..] } else { &["row", "column"] };
+        let last = subscripts.len() - 1;
+        let axes = subscripts.into_iter().enumerate().skip(dims.len().saturating_sub(2)).zip(nouns);
+        { axes }.find_map(|((at, subscript), noun)| {
+            let (size, stride) = (dims[at], dims[at + 1..].iter().product::<u64>());
+            let written = spans(self.target, written).into_iter().flat_map(|(from, to)| from..to);
+            let written = written.map(|index| (index / stride % size) as i64).collect();
+            let is_single = at < last || self.lanes() == 1;
+            self.unfinished_along(subscript, (noun, size), &written).filter(|_| is_single)
         })
     }
 
@@ -182,34 +175,6 @@ impl Filler<'_> {
         } else {
             None
         }
-    }
-
-    /// Returns the reason from one subscript, `thread + counter`, which is `value` for the unwritten element.
-    fn gap(&self, [thread, counter]: [&str; 2], value: i64) -> Option<Reason> {
-        let Self { launch, here, .. } = *self;
-        let source = launch.text_of(self.file)?;
-        let place = source.definition(&launch.inputs.kernel.name, thread).unwrap_or(thread);
-        let axis = words::THREAD_AXES.iter().position(|name| *name == place)?;
-        let threads = i64::from(launch.inputs.config.block[axis]);
-        let letter = ["x", "y", "z"][axis];
-        let around = launch.around(self.instr);
-        let (line, Counter { start, step, .. }) = around.iter().find_map(|one| {
-            let counted = one.counter(launch, ThreadId { block: 0, thread: 0 })?;
-            (counted.name == counter).then_some((one.name(launch, here), counted))
-        })?;
-        let left_out = step > threads && (value - start).rem_euclid(step) >= threads && value >= start;
-        left_out.then(|| {
-            Reason::new(
-                format!(
-                    "{} fills what {} gives: the loop at {line} steps by {step}, and the block has {threads} \
-                 threads in {letter}, so of every {step} the last {} are left out.",
-                    self.name(),
-                    code(&format!("{thread} + {counter}")),
-                    step - threads,
-                ),
-                format!("step by the threads there are: {}.", code(&format!("{counter} += blockDim.{letter}"))),
-            )
-        })
     }
 
     /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
