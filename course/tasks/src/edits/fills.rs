@@ -46,7 +46,7 @@ impl Search<'_> {
                     let others: Vec<String> = match code.at(sign) {
                         "<" => {
                             let passes = factors.map(|at| format!("{rows} / {}", code.words(code.operand(at + 1))));
-                            passes.chain([rows.to_owned(), format!("{rows} * {cols}")]).collect()
+                            passes.chain([rows.to_owned(), cols.to_owned(), format!("{rows} * {cols}")]).collect()
                         }
                         "+=" => {
                             divisors.iter().map(|by| format!("{threads} / {by}")).chain([threads.to_owned()]).collect()

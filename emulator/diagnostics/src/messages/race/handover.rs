@@ -17,66 +17,66 @@ impl RaceMessage<'_> {
             let is_fence = |op: &&Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
             ops.iter().filter(is_fence).any(|op| (from..=to).contains(&op.instr))
         };
-        let lines = [first, second].map(|party| launch.line(party.instr).1);
-        // A loop that does nothing but wait has neither access.
-        let is_wait = |op: &&Op| {
-            let loops = launch.loops(op.instr);
-            self.is_poll(op) && loops.first().is_some_and(|one| lines.iter().all(|line| !one.is_loop_with(*line)))
-        };
         let name = |instr: u32| launch.line_name(here, instr);
         if let Some(lock) = self.lock_given_back(second.instr).filter(|_| second.kind == AccessKind::Atomic) {
+            let (write, wait) = (name(first.instr), name(second.instr));
             return Some(Reason::new(
                 format!(
-                    "{} waits for a lock, and {} gives it back by an ordinary store, which has no order with what \
-                     the lock protects.",
-                    name(second.instr),
-                    name(first.instr)
+                    "{wait} waits for a lock, and {write} gives it back by an ordinary store, which has no order with \
+                     what the lock protects."
                 ),
                 format!("give it back by {}, behind a {fence}.", code(&format!("atomicExch({lock}, 0)"))),
             ));
         }
-        ops.iter().filter(is_wait).find_map(|wait| {
-            let word = self.word(wait.instr).filter(|word| Some(word) != self.word(first.instr).as_ref())?;
-            let sets = ops.iter().filter(|op| {
-                let is_store = matches!(op.kind, OpKind::Atomic(_) | OpKind::Store(_));
-                is_store && op.instr != wait.instr && self.word(op.instr).as_ref() == Some(&word)
-            });
-            let (start, end) = (first.instr.min(second.instr), first.instr.max(second.instr));
-            let is_lock = takes_lock(launch.mnemonic(wait.instr)) && wait.instr < start;
-            let is_flag = (first.kind, second.kind) == (AccessKind::Write, AccessKind::Read) && wait.instr < second.instr;
-            sets.map(|op| op.instr).find_map(|set| {
-                let [taken, given] = [wait.instr, set].map(name);
-                if is_lock && set > end {
-                    let (acquires, releases) = (has_fence(wait.instr, start), has_fence(end, set));
-                    let places = match (acquires, releases) {
-                        (true, true) => return None,
-                        (false, true) => format!("after {taken}"),
-                        (true, false) => format!("before {given}"),
-                        (false, false) => format!("after {taken}, and another one before {given}"),
-                    };
-                    let of = if acquires { given.as_str() } else { taken.as_str() };
-                    return Some(Reason::new(
-                        format!(
-                            "{taken} takes a lock and {given} gives it back, but no {fence} orders {array} with {of}: the \
-                             next one to take the lock may read the old value."
-                        ),
-                        format!("add {fence} {places}."),
-                    ));
-                }
-                (is_flag && set > first.instr && !has_fence(first.instr, set)).then(|| {
-                    let acquires = has_fence(wait.instr, second.instr);
-                    let more = if acquires { String::new() } else { format!(", and another one after the wait at {taken}") };
-                    let write = name(first.instr);
-                    Reason::new(
-                        format!(
-                            "{given} sets a flag for which {taken} waits, but no {fence} orders it with the store at \
-                             {write}: the flag may be seen before the data."
-                        ),
-                        format!("add {fence} between {write} and {given}, in each thread that writes{more}."),
-                    )
-                })
+        let lines = [first, second].map(|party| launch.line(party.instr).1);
+        let (start, end) = (first.instr.min(second.instr), first.instr.max(second.instr));
+        let (is_handed, word) =
+            ((first.kind, second.kind) == (AccessKind::Write, AccessKind::Read), self.word(first.instr));
+        let pairs = ops.iter().filter(|op| self.is_poll(op)).flat_map(|op| {
+            let (wait, of) = (op.instr, self.word(op.instr).filter(|of| Some(of) != word.as_ref()));
+            let loops = launch.loops(wait);
+            // A loop that does nothing but wait for a flag has neither access.
+            let does_wait = loops.first().is_some_and(|one| !lines.iter().any(|line| one.is_loop_with(*line)));
+            let is_lock = takes_lock(launch.mnemonic(wait)) && !loops.is_empty() && wait < start;
+            let is_store = move |op: &&Op| matches!(op.kind, OpKind::Atomic(_) | OpKind::Store(_)) && op.instr != wait;
+            let sets = ops.iter().filter(is_store).filter(move |op| of.is_some() && self.word(op.instr) == of);
+            sets.filter_map(move |op| match op.instr {
+                set if is_lock && set > end => Some((wait, set, true)),
+                set if does_wait && is_handed && wait < second.instr && set > first.instr => Some((wait, set, false)),
+                _ => None,
             })
-        })
+        });
+        // The ones next to the accesses.
+        let (wait, set, is_lock) =
+            pairs.min_by_key(|(wait, set, _)| set.abs_diff(first.instr) + wait.abs_diff(second.instr))?;
+        let ([taken, given], write) = ([wait, set].map(name), name(first.instr));
+        let (from, to) = if is_lock { (start, end) } else { (second.instr, first.instr) };
+        match (is_lock, has_fence(wait, from), has_fence(to, set)) {
+            (true, true, true) | (false, _, true) => None,
+            (true, acquires, releases) => {
+                let places = match (acquires, releases) {
+                    (false, false) => format!("after {taken}, and another one before {given}"),
+                    (false, _) => format!("after {taken}"),
+                    _ => format!("before {given}"),
+                };
+                let of = if acquires { &given } else { &taken };
+                let why = format!(
+                    "{taken} takes a lock and {given} gives it back, but no {fence} orders {array} with {of}: the next \
+                     one to take the lock may read the old value."
+                );
+                Some(Reason::new(why, format!("add {fence} {places}.")))
+            }
+            (false, acquires, false) => {
+                let why = format!(
+                    "{given} sets a flag for which {taken} waits, but no {fence} orders it with the store at {write}: the \
+                     flag may be seen before the data."
+                );
+                let more =
+                    if acquires { String::new() } else { format!(", and another one after the wait at {taken}") };
+                let places = format!("between {write} and {given}, in each thread that writes{more}");
+                Some(Reason::new(why, format!("add {fence} {places}.")))
+            }
+        }
     }
 
     /// Returns whether an instruction reads what other threads set.
