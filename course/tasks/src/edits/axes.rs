@@ -24,10 +24,7 @@ impl Search<'_> {
         if self.task.block[1] > 1 && y.is_empty() {
             let alone = x.iter().filter(|at| [code.at(**at - 3), code.at(**at + 1)] == ["=", ";"]);
             let number = "threadIdx.y * blockDim.x + threadIdx.x".to_owned();
-            alone
-                .map(|at| (0, vec![(code.bytes(at - 2..at + 1), number.clone())]))
-                .into_iter()
-                .for_each(|(extra, changes)| self.add(AXES, extra, changes));
+            alone.for_each(|at| self.put(AXES, 0, at - 2..at + 1, number.clone()));
         }
         if self.task.block[1] == 1 && !y.is_empty() {
             // A block of one dimension, in rows as wide as a constant that stands beside its index.
@@ -89,16 +86,12 @@ impl Search<'_> {
             let parts: Vec<(usize, Changes)> = all.clone().map(|part| (part.start, axes.turned(part, true))).collect();
             for (at, (_, part)) in parts.iter().enumerate().filter(|(_, (_, part))| !part.is_empty()) {
                 let next = parts[at + 1..].iter().take(4).find(|(_, next)| !next.is_empty());
-                next.map(|(_, next)| (1, [part.as_slice(), next].concat()))
-                    .into_iter()
-                    .for_each(|(extra, changes)| self.add(TURN, extra, changes));
+                next.into_iter().for_each(|(_, next)| self.add(TURN, 1, [part.as_slice(), next].concat()));
                 self.add(TURN, 0, part.clone());
             }
             let phases = parts.split(|(start, _)| code.at(*start) == "__syncthreads");
-            phases
-                .map(|phase| (2, phase.iter().flat_map(|(_, part)| part.clone()).collect()))
-                .into_iter()
-                .for_each(|(extra, changes)| self.add(TURN, extra, changes));
+            let of_phase = |phase: &[(usize, Changes)]| phase.iter().flat_map(|(_, part)| part.clone()).collect();
+            phases.for_each(|phase| self.add(TURN, 2, of_phase(phase)));
             if code.at(one + 1) == code.at(other + 1) {
                 let signs =
                     [(one, other), (other, one)].map(|(at, by)| (code.bytes(at..at + 1), code.at(by).to_owned()));

@@ -53,11 +53,7 @@ impl Search<'_> {
                         }
                         _ => continue,
                     };
-                    others
-                        .into_iter()
-                        .map(|other| vec![(code.bytes(sign + 1..end), other)])
-                        .into_iter()
-                        .for_each(|changes| self.add(FILLS, 0, changes));
+                    others.into_iter().for_each(|other| self.put(FILLS, 0, sign + 1..end, other));
                 }
             }
             if let Some((is_named, by)) = quotient(at + 2).filter(|_| !is_counted) {

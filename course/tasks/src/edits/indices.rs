@@ -274,7 +274,7 @@ impl<'s> Search<'s> {
     /// beside its number, the element behind a pointer to several, the element of a thread in place of its row.
     pub(super) fn parts(&self) {
         let code = &self.code;
-        let put = |extra, tokens: Range<usize>, new: String| self.add(INDEX, extra, vec![(code.bytes(tokens), new)]);
+        let put = |extra, tokens: Range<usize>, new: String| self.put(INDEX, extra, tokens, new);
         for sum in code.sums() {
             let words: Vec<&str> = sum.terms.iter().map(|term| code.words(term.clone())).collect();
             let text = code.words(sum.tokens.clone());
@@ -321,11 +321,7 @@ impl<'s> Search<'s> {
                 counted.entry((code.at(open - 1), by)).or_default().push(changed);
             }
         }
-        counted
-            .into_values()
-            .map(|changes| (0, changes))
-            .into_iter()
-            .for_each(|(extra, changes)| self.add(INDEX, extra, changes));
+        counted.into_values().for_each(|changes| self.add(INDEX, 0, changes));
     }
 
     /// Returns the indices of the element with row and column exchanged, in rows of any length: `y * Q + x` for

@@ -120,7 +120,7 @@ impl Search<'_> {
                 let rows = if width == rows { "K" } else { rows };
                 let col = code.words(open + 5..close);
                 let call = format!("load_or_zero({}, {rows}, {width}, {row}, {col})", code.at(open - 1));
-                self.add(GUARD, 0, vec![(code.bytes(open - 1..close + 1), call)]);
+                self.put(GUARD, 0, open - 1..close + 1, call);
             }
         }
         filled.into_iter().for_each(|changes| self.add(FILLED, 0, changes));
@@ -303,7 +303,7 @@ impl Search<'_> {
             let is_close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| {
                 code.line_of(a.0.start).abs_diff(code.line_of(b.0.start)) <= 2
             };
-            changes.chunk_by(is_close).map(<[_]>::to_vec).into_iter().for_each(|changes| self.add(ORDER, 0, changes));
+            changes.chunk_by(is_close).for_each(|changes| self.add(ORDER, 0, changes.to_vec()));
         }
     }
 
@@ -353,10 +353,7 @@ impl Search<'_> {
                     let operand = code.bytes(std::mem::replace(&mut start, end + 1)..end);
                     for counter in counters.iter().rev().take(2) {
                         let tiles = [format!("{name}[{counter}][{col}]"), format!("{name}[{row}][{counter}]")];
-                        tiles
-                            .map(|tile| vec![(operand.clone(), tile)])
-                            .into_iter()
-                            .for_each(|changes| self.add(LAYOUT, 2, changes));
+                        tiles.into_iter().for_each(|tile| self.add(LAYOUT, 2, vec![(operand.clone(), tile)]));
                     }
                 }
             }
