@@ -47,8 +47,8 @@ impl Search<'_> {
         self.add(VOLATILE, 0, volatile);
     }
 
-    /// Puts the type of the elements in place of `float` in kernels of `double`: in one place, in all of a function, and
-    /// everywhere. In a template it is the parameter, and a function without one becomes a template.
+    /// Puts the type of the elements in place of `float` in kernels of `double`: in one place, in all of a function,
+    /// and everywhere. In a template it is the parameter, and a function without one becomes a template.
     pub(super) fn wide_types(&self) {
         let code = &self.code;
         let mut everywhere = Changes::new();

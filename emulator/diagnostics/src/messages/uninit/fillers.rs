@@ -65,8 +65,8 @@ impl Filler<'_> {
         i64::from(bytes.max().unwrap_or(0) / self.target.element.element_bytes.max(1)).max(1)
     }
 
-    /// Returns the reason where a subscript of a line that fills an array is smaller in all threads of a block than that
-    /// of the element, whatever condition they meet.
+    /// Returns the reason where a subscript of a line that fills an array is smaller in all threads of a block than
+    /// that of the element, whatever condition they meet.
     pub(super) fn out_of_reach(&self) -> Option<Reason> {
         let Self { launch, target, block, .. } = *self;
         let subscripts = self.subscripts()?;
@@ -102,8 +102,8 @@ impl Filler<'_> {
         })
     }
 
-    /// Returns the reason where the loop around a line that fills an array ends before the element, or steps over it, in
-    /// all threads of a block.
+    /// Returns the reason where the loop around a line that fills an array ends before the element, or steps over it,
+    /// in all threads of a block.
     pub(super) fn unfinished(&self, written: &[(u64, u64)]) -> Option<Reason> {
         let (dims, subscripts) = (&self.target.element.dims, self.subscripts()?);
         let nouns = if dims.len() == 1 { &["element"][..] } else { &["row", "column"] };
@@ -177,8 +177,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256 threads: it stands
-    /// under …`.
+    /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256
+    /// threads: it stands under …`.
     pub(super) fn reason(&self) -> String {
         let (launch, name) = (self.launch, &self.target.element.name);
         let all = launch.threads_per_block() * launch.n_blocks();
