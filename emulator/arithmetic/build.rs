@@ -13,13 +13,13 @@ fn main() {
         println!("cargo::rustc-cfg=vectors=\"base\"");
         return;
     }
-    let asked = var("TILE_VECTORS").unwrap_or_default();
-    let here = var("HOST") == var("TARGET") && var("PROFILE").as_deref() != Ok("release");
-    let widths: &[&str] = match asked.as_str() {
+    let requested = var("TILE_VECTORS").unwrap_or_default();
+    let runs_here = var("HOST") == var("TARGET") && var("PROFILE").as_deref() != Ok("release");
+    let widths: &[&str] = match requested.as_str() {
         "none" => &[],
         "avx2" => &["avx2"],
         "avx512" => &["avx512"],
-        "" if here => widest(),
+        "" if runs_here => widest(),
         _ => &["avx2", "avx512"],
     };
     for width in widths {
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// The width of the machine that builds; `arithmetic::cpu_level` asks for more features of the same CPUs.
+/// Returns the widest vectors of the building machine. `arithmetic::cpu_level` checks more features of the same CPUs.
 fn widest() -> &'static [&'static str] {
     #[cfg(target_arch = "x86_64")]
     {

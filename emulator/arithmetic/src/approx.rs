@@ -9,24 +9,24 @@ use super::float::{canonical, flush_if, mul32};
 use super::multifunction;
 use crate::lanes::CpuLevel;
 
-const TINIEST: f32 = f32::MIN_POSITIVE;
-/// Reciprocals of numbers beyond are subnormal.
-const HUGE: f32 = f32::from_bits((127 + 126) << 23);
-const UP: f32 = 16_777_216.0;
+/// Reciprocals of larger numbers are subnormal.
+const LARGEST_WITH_NORMAL_RECIPROCAL: f32 = f32::from_bits((127 + 126) << 23);
+/// Factor 2^24 that makes every subnormal number normal.
+const SUBNORMAL_SCALE: f32 = 16_777_216.0;
 
 #[inline(always)]
 fn rcp(a: f32) -> f32 {
-    let scale = if a.abs() > HUGE { 0.25 } else { 1.0 };
-    let scale = if a.abs() < TINIEST { UP } else { scale };
+    let scale = if a.abs() > LARGEST_WITH_NORMAL_RECIPROCAL { 0.25 } else { 1.0 };
+    let scale = if a.abs() < f32::MIN_POSITIVE { SUBNORMAL_SCALE } else { scale };
     canonical(multifunction::rcp(a * scale) * scale)
 }
 
 /// Applies `f` to a number that is scaled up if it is subnormal, and then `undo` to the result.
 #[inline(always)]
 fn scaled(a: f32, f: impl Fn(f32) -> f32, undo: impl Fn(f32) -> f32) -> f32 {
-    let tiny = a.abs() < TINIEST;
-    let result = f(if tiny { a * UP } else { a });
-    canonical(if tiny { undo(result) } else { result })
+    let subnormal = a.abs() < f32::MIN_POSITIVE;
+    let result = f(if subnormal { a * SUBNORMAL_SCALE } else { a });
+    canonical(if subnormal { undo(result) } else { result })
 }
 
 #[inline(always)]
@@ -35,39 +35,39 @@ fn ex2(a: f32) -> f32 {
     canonical(if a < -126.0 { result * result } else { result })
 }
 
-/// Angle in turns, as the hardware computes it: multiplied by 1/2π and cut to an `f32`. This makes most of the error of
-/// `sin.approx`, for large angles all of it.
+/// Converts radians to turns as the hardware does: multiplies by 1/2π and truncates to an `f32`. This makes most of the
+/// error of `sin.approx`, for large angles all of it.
 #[inline(always)]
 fn turns<const FTZ: bool>(a: f32) -> f32 {
     let product = flush_if::<FTZ>(a) as f64 * (std::f32::consts::FRAC_1_PI * 0.5) as f64;
-    let near = product as f32;
-    let beyond = (near as f64).abs() > product.abs();
-    f32::from_bits(near.to_bits() - beyond as u32)
+    let nearest = product as f32;
+    let rounded_up = (nearest as f64).abs() > product.abs();
+    f32::from_bits(nearest.to_bits() - rounded_up as u32)
 }
 
 #[inline(always)]
 fn div_full<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
-    let scale = if b.abs() > HUGE { 0.25 } else { 1.0 };
-    let scale = if (b.abs() < TINIEST) & !FTZ { UP } else { scale };
+    let scale = if b.abs() > LARGEST_WITH_NORMAL_RECIPROCAL { 0.25 } else { 1.0 };
+    let scale = if (b.abs() < f32::MIN_POSITIVE) & !FTZ { SUBNORMAL_SCALE } else { scale };
     mul32::<FTZ>(flush_if::<FTZ>(a * scale), multifunction::rcp(flush_if::<FTZ>(b * scale)))
 }
 
 #[inline(always)]
 fn div_approx<const FTZ: bool>(a: f32, b: f32) -> f32 {
     let (a, b) = (flush_if::<FTZ>(a), flush_if::<FTZ>(b));
-    let scale = if (b.abs() < TINIEST) & !FTZ { UP } else { 1.0 };
+    let scale = if (b.abs() < f32::MIN_POSITIVE) & !FTZ { SUBNORMAL_SCALE } else { 1.0 };
     mul32::<FTZ>(a * scale, multifunction::rcp(b * scale))
 }
 
-/// One step of Newton's method, as ptxas writes it, from the inverse root of the upper word.
+/// Applies one step of Newton's method, as ptxas writes it, to the inverse root of the upper word.
 fn rsqrt_f64(a: f64) -> f64 {
-    let first = by_upper_word(a, multifunction::rsqrt_wide);
+    let estimate = by_upper_word(a, multifunction::rsqrt_wide);
     if !a.is_normal() || a < 0.0 {
         return 1.0 / a.sqrt();
     }
-    let error = a.mul_add(-(first * first), 1.0);
-    error.mul_add(0.375, 0.5).mul_add(error * first, first)
+    let error = a.mul_add(-(estimate * estimate), 1.0);
+    error.mul_add(0.375, 0.5).mul_add(error * estimate, estimate)
 }
 
 /// Applies `f` to the upper word. The lower word is ignored, and zero in the result.

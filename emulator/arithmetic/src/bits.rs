@@ -65,7 +65,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
 
         ("prmt", ["b32"]) => hot3(level, prmt),
         ("prmt", ["b32", "f4e"]) => cold3(|a: u32, b: u32, c: u32| funnel_right(a, b, 8 * (c & 3))),
-        ("prmt", ["b32", "b4e"]) => cold3(|a: u32, b: u32, c: u32| prmt(a, b, prmt_b4e(c & 3))),
+        ("prmt", ["b32", "b4e"]) => cold3(|a: u32, b: u32, c: u32| prmt(a, b, PRMT_B4E[(c & 3) as usize])),
         ("prmt", ["b32", "rc8"]) => cold3(|a: u32, _: u32, c: u32| prmt(a, 0, 0x1111 * (c & 3))),
         ("prmt", ["b32", "rc16"]) => {
             cold3(|a: u32, _: u32, c: u32| prmt(a, 0, if c & 1 == 0 { 0x1010 } else { 0x3232 }))
@@ -86,7 +86,7 @@ fn unsigned(ty: &str) -> &str {
     }
 }
 
-/// Bit `n` of the table is the result for the three bits that make up `n`.
+/// Looks up each bit: bit `n` of the table is the result where the bits of a, b and c, in this order, are `n`.
 #[inline(always)]
 fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let row = |i: u32| 0u32.wrapping_sub(table >> i & 1);
@@ -100,19 +100,19 @@ fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
         | (row(7) & a & b & c)
 }
 
-/// High word of `b:a` shifted left by 0 to 32.
+/// Returns the high word of `b:a` shifted left by 0 to 32.
 #[inline(always)]
 fn funnel_left(a: u32, b: u32, n: u32) -> u32 {
     (((b as u64) << 32 | a as u64) << n >> 32) as u32
 }
 
-/// Low word of `b:a` shifted right by 0 to 32.
+/// Returns the low word of `b:a` shifted right by 0 to 32.
 #[inline(always)]
 fn funnel_right(a: u32, b: u32, n: u32) -> u32 {
     (((b as u64) << 32 | a as u64) >> n) as u32
 }
 
-/// Returns the position of the highest one, all ones without one.
+/// Returns the position of the highest set bit, all ones if none is set.
 fn highest(a: u64) -> u32 {
     63u32.wrapping_sub(a.leading_zeros())
 }
@@ -121,8 +121,8 @@ fn shift_amount(position: u32, top: u32) -> u32 {
     if position == u32::MAX { position } else { top - position }
 }
 
-/// `fns`: the position of the n-th set bit from `base`, upwards for positive `n`, downwards for negative,
-/// the base itself when its bit is set and `n` is 0. The smallest `n` gives 0 on hardware.
+/// Returns the position of the n-th set bit from `base`: upwards for positive `n`, downwards for negative `n`, and `base`
+/// itself if its bit is set and `n` is 0. The smallest `n` gives 0 on hardware.
 fn nth_set(mask: u32, base: u32, n: i32) -> u32 {
     if n == i32::MIN {
         return 0;
@@ -156,7 +156,7 @@ fn bfe_u(a: u64, position: u32, length: u32) -> u64 {
     shifted & keep
 }
 
-/// Bits beyond the top are copies of the sign bit; a narrower `a` comes sign-extended.
+/// Extracts a bit field. Bits beyond the top are copies of the sign bit; a narrower `a` comes sign-extended.
 fn bfe_s(a: i64, position: u32, length: u32) -> i64 {
     if length == 0 {
         return 0;
@@ -179,7 +179,7 @@ fn ones_below(n: u32) -> u32 {
     if n < 32 { (1 << n) - 1 } else { !0 }
 }
 
-/// `length` ones from bit `position` up.
+/// Returns `length` ones from bit `position` up.
 fn bmsk(position: u32, length: u32) -> u32 {
     if position < 32 { ones_below(length) << position } else { 0 }
 }
@@ -196,7 +196,7 @@ fn sext(a: u32, n: u32) -> u32 {
     }
 }
 
-/// Four bytes chosen from `b:a` by nibbles; a nibble's high bit spreads the byte's sign instead.
+/// Selects four bytes of `b:a`, each by a nibble; with the nibble's high bit set, the byte's sign fills the result byte.
 #[inline(always)]
 fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = (b as u64) << 32 | a as u64;
@@ -210,11 +210,7 @@ fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     out
 }
 
-/// Selector of `prmt.b4e` (backward four-byte extract) for position `n`, 0 to 3.
-fn prmt_b4e(n: u32) -> u32 {
-    [0x5670, 0x6701, 0x7012, 0x0123][n as usize]
-}
-
-/// Edge clamp to the left and to the right.
+/// Selectors of the modes of `prmt`: backward four-byte extract, edge clamp to the left and to the right.
+const PRMT_B4E: [u32; 4] = [0x5670, 0x6701, 0x7012, 0x0123];
 const PRMT_ECL: [u32; 4] = [0x3210, 0x3211, 0x3222, 0x3333];
 const PRMT_ECR: [u32; 4] = [0x0000, 0x1110, 0x2210, 0x3210];

@@ -7,8 +7,19 @@ use super::Form;
 use super::engine::{cold2, cold3, cold4};
 use crate::lanes::CpuLevel;
 
+/// Makes the form of a sum of a wider type than `$ty`: of its low bits for part 0, of the carry for part 1.
+macro_rules! sum_or_carry {
+    ($part:expr, $ty:ty, $cold:ident(|$($operand:ident: $operand_ty:ty),+| $sum:expr)) => {
+        if $part == 0 {
+            $cold(|$($operand: $operand_ty),+| $sum as $ty)
+        } else {
+            $cold(|$($operand: $operand_ty),+| $sum >> <$ty>::BITS != 0)
+        }
+    };
+}
+
 macro_rules! chain {
-    ($opcode:expr, $rest:expr, $cc:expr, $part:expr, $ty:ty, $wide:ty) => {{
+    ($opcode:expr, $rest:expr, $part:expr, $ty:ty, $wide:ty) => {{
         const BITS: u32 = <$ty>::BITS;
         fn add(a: $ty, b: $ty, carry: bool) -> $wide {
             a as $wide + b as $wide + carry as $wide
@@ -27,30 +38,22 @@ macro_rules! chain {
             let top = |x: $ty| 0 as $ty - (x >> (BITS - 1));
             high.wrapping_sub(top(a) & b).wrapping_sub(top(b) & a)
         }
-        match ($opcode, $rest, $cc, $part) {
-            ("add", [], true, 0) => cold2(|a: $ty, b: $ty| a.wrapping_add(b)),
-            ("add", [], true, 1) => cold2(|a: $ty, b: $ty| add(a, b, false) >> BITS != 0),
-            ("addc", [], _, 0) => cold3(|a: $ty, b: $ty, c: bool| add(a, b, c) as $ty),
-            ("addc", [], true, 1) => cold3(|a: $ty, b: $ty, c: bool| add(a, b, c) >> BITS != 0),
-            ("sub", [], true, 0) => cold2(|a: $ty, b: $ty| a.wrapping_sub(b)),
-            ("sub", [], true, 1) => cold2(|a: $ty, b: $ty| sub(a, b, true) >> BITS != 0),
-            ("subc", [], _, 0) => cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c) as $ty),
-            ("subc", [], true, 1) => cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c) >> BITS != 0),
-            ("mad", ["lo"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| lo(a, b).wrapping_add(c)),
-            ("mad", ["lo"], true, 1) => cold3(|a: $ty, b: $ty, c: $ty| add(lo(a, b), c, false) >> BITS != 0),
-            ("mad", ["hi", "u"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| hi_u(a, b).wrapping_add(c)),
-            ("mad", ["hi", "u"], true, 1) => cold3(|a: $ty, b: $ty, c: $ty| add(hi_u(a, b), c, false) >> BITS != 0),
-            ("mad", ["hi", "s"], true, 0) => cold3(|a: $ty, b: $ty, c: $ty| hi_s(a, b).wrapping_add(c)),
-            ("mad", ["hi", "s"], true, 1) => cold3(|a: $ty, b: $ty, c: $ty| add(hi_s(a, b), c, false) >> BITS != 0),
-            ("madc", ["lo"], _, 0) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(lo(a, b), c, cc) as $ty),
-            ("madc", ["lo"], true, 1) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(lo(a, b), c, cc) >> BITS != 0),
-            ("madc", ["hi", "u"], _, 0) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_u(a, b), c, cc) as $ty),
-            ("madc", ["hi", "u"], true, 1) => {
-                cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_u(a, b), c, cc) >> BITS != 0)
+        match ($opcode, $rest) {
+            ("add", []) => sum_or_carry!($part, $ty, cold2(|a: $ty, b: $ty| add(a, b, false))),
+            ("addc", []) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: bool| add(a, b, c))),
+            ("sub", []) => sum_or_carry!($part, $ty, cold2(|a: $ty, b: $ty| sub(a, b, true))),
+            ("subc", []) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c))),
+            ("mad", ["lo"]) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(lo(a, b), c, false))),
+            ("mad", ["hi", "u"]) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(hi_u(a, b), c, false))),
+            ("mad", ["hi", "s"]) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(hi_s(a, b), c, false))),
+            ("madc", ["lo"]) => {
+                sum_or_carry!($part, $ty, cold4(|a: $ty, b: $ty, c: $ty, carry: bool| add(lo(a, b), c, carry)))
             }
-            ("madc", ["hi", "s"], _, 0) => cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_s(a, b), c, cc) as $ty),
-            ("madc", ["hi", "s"], true, 1) => {
-                cold4(|a: $ty, b: $ty, c: $ty, cc: bool| add(hi_s(a, b), c, cc) >> BITS != 0)
+            ("madc", ["hi", "u"]) => {
+                sum_or_carry!($part, $ty, cold4(|a: $ty, b: $ty, c: $ty, carry: bool| add(hi_u(a, b), c, carry)))
+            }
+            ("madc", ["hi", "s"]) => {
+                sum_or_carry!($part, $ty, cold4(|a: $ty, b: $ty, c: $ty, carry: bool| add(hi_s(a, b), c, carry)))
             }
             _ => return None,
         }
@@ -62,12 +65,15 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, _: CpuLevel) ->
     if !chained && !modifiers.contains(&"cc") {
         return None;
     }
-    // `mad.hi.cc.u32` is looked up as (`mad`, ["hi", "u"], cc, 32 bits); signedness matters to `hi` only.
+    // `mad.hi.cc.u32` is looked up as (`mad`, ["hi", "u"], 32 bits); signedness matters to `hi` only.
     let (&ty, rest) = modifiers.split_last()?;
-    let (rest, cc) = match rest.split_last() {
-        Some((&"cc", rest)) => (rest, true),
-        _ => (rest, false),
+    let (rest, sets_flag) = match rest {
+        [rest @ .., "cc"] => (rest, true),
+        rest => (rest, false),
     };
+    if part == 1 && !sets_flag {
+        return None;
+    }
     let signed = if ty.starts_with('s') { "s" } else { "u" };
     let rest: &[&str] = match rest {
         [] => &[],
@@ -76,8 +82,8 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, _: CpuLevel) ->
         _ => return None,
     };
     Some(match ty {
-        "u32" | "s32" => chain!(opcode, rest, cc, part, u32, u64),
-        "u64" | "s64" => chain!(opcode, rest, cc, part, u64, u128),
+        "u32" | "s32" => chain!(opcode, rest, part, u32, u64),
+        "u64" | "s64" => chain!(opcode, rest, part, u64, u128),
         _ => return None,
     })
 }

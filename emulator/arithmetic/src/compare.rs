@@ -55,7 +55,7 @@ fn slct(modifiers: &[&str]) -> Option<Form> {
     })
 }
 
-/// Zeros count as normal.
+/// Looks up `testp`. Zeros count as normal.
 fn testp(modifiers: &[&str]) -> Option<Form> {
     let [test, ty] = modifiers else { return None };
     Some(match *test {
@@ -69,7 +69,7 @@ fn testp(modifiers: &[&str]) -> Option<Form> {
     })
 }
 
-/// Set of the outcomes for which a comparison holds: a bit each for less, equal, greater, unordered.
+/// Returns the outcomes for which a comparison holds: a bit each for less, equal, greater, unordered.
 fn outcomes(cmp: &str) -> Option<u32> {
     Some(match cmp {
         "lt" | "lo" => LESS,
@@ -145,7 +145,7 @@ const OPS: [&str; 4] = ["", "and", "or", "xor"];
 
 /// # Safety
 /// The requirements are those of an `AluFn`.
-unsafe fn lanes_that<A: Lane, T: PartialOrd>(
+unsafe fn lanes_where<A: Lane, T: PartialOrd>(
     lanes: &Lanes,
     args: &AluArgs,
     variant: CompareVariant,
@@ -175,16 +175,16 @@ unsafe fn compared(lanes: &Lanes, args: &AluArgs, variant: CompareVariant) -> u3
     // SAFETY: the caller of an `AluFn` vouches for the operands.
     unsafe {
         let bits = match variant.ty() {
-            0 => lanes_that(lanes, args, variant, |x: u16| x),
-            1 => lanes_that(lanes, args, variant, |x: i16| x),
-            2 => lanes_that(lanes, args, variant, |x: u32| x),
-            3 => lanes_that(lanes, args, variant, |x: i32| x),
-            4 => lanes_that(lanes, args, variant, |x: u64| x),
-            5 => lanes_that(lanes, args, variant, |x: i64| x),
-            6 => lanes_that(lanes, args, variant, |x: f32| if ftz { float::flush(x) } else { x }),
-            7 => lanes_that(lanes, args, variant, |x: f64| x),
-            8 => lanes_that(lanes, args, variant, |x: u32| f16_to_f32(flush(half(x)))),
-            _ => lanes_that(lanes, args, variant, |x: u32| bf16_to_f32(half(x))),
+            0 => lanes_where(lanes, args, variant, |x: u16| x),
+            1 => lanes_where(lanes, args, variant, |x: i16| x),
+            2 => lanes_where(lanes, args, variant, |x: u32| x),
+            3 => lanes_where(lanes, args, variant, |x: i32| x),
+            4 => lanes_where(lanes, args, variant, |x: u64| x),
+            5 => lanes_where(lanes, args, variant, |x: i64| x),
+            6 => lanes_where(lanes, args, variant, |x: f32| if ftz { float::flush(x) } else { x }),
+            7 => lanes_where(lanes, args, variant, |x: f64| x),
+            8 => lanes_where(lanes, args, variant, |x: u32| f16_to_f32(flush(half(x)))),
+            _ => lanes_where(lanes, args, variant, |x: u32| bf16_to_f32(half(x))),
         };
         let bits = if variant.has(CompareVariant::OPPOSITE) { !bits } else { bits };
         let pred = || *lanes.preds.add(args.src[2] as usize);
@@ -231,6 +231,7 @@ unsafe fn set_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
+/// A parsed `setp` or `set`.
 struct Comparison {
     outcomes: u32,
     cmp: String,
@@ -305,15 +306,15 @@ fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
 
 fn set(modifiers: &[&str]) -> Option<Form> {
     let (request, [to]) = parse(modifiers)? else { return None };
-    let half = TYPES[request.ty as usize];
+    let compared = TYPES[request.ty as usize];
     let ones = match (*to, request.pair) {
         ("u32" | "s32", false) => 0,
-        ("f32", false) if !matches!(half, "f16" | "bf16") => 1,
-        ("f16", false) if half == "f16" => 2,
-        ("bf16", false) if half == "bf16" => 3,
-        ("u16" | "s16", false) if matches!(half, "f16" | "bf16") => 4,
-        ("f16x2", true) if half == "f16" => 2,
-        ("bf16x2", true) if half == "bf16" => 3,
+        ("f32", false) if !matches!(compared, "f16" | "bf16") => 1,
+        ("f16", false) if compared == "f16" => 2,
+        ("bf16", false) if compared == "bf16" => 3,
+        ("u16" | "s16", false) if matches!(compared, "f16" | "bf16") => 4,
+        ("f16x2", true) if compared == "f16" => 2,
+        ("bf16x2", true) if compared == "bf16" => 3,
         ("u32" | "s32", true) => 4,
         _ => return None,
     };
@@ -356,7 +357,7 @@ fn same<T>(x: T) -> T {
     x
 }
 
-/// Plain `setp` for every vector width.
+/// Returns the vectorised form of a plain `setp`, if the comparison has one.
 #[expect(clippy::neg_cmp_op_on_partial_ord, reason = "NaNs are not ordered")]
 fn hot(cmp: &str, ty: &str, ftz: bool, level: CpuLevel) -> Option<Form> {
     let float = matches!(ty, "f32" | "f64");

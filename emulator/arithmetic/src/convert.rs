@@ -22,12 +22,12 @@ fn to_integral32(x: f32, code: u32) -> f32 {
     }
 }
 
-/// Two `f32` to a pair of halves; the first becomes the upper.
+/// Converts two `f32` to a pair of halves; the first becomes the upper.
 fn convert_pair(variant: u32, a: u32, b: u32) -> u32 {
     (convert(variant, a as u64) as u32) << 16 | convert(variant, b as u64) as u32
 }
 
-/// `cvt.pack`: `a` and `b`, clamped, `b` in the lowest bits, below what is left of `c`.
+/// Looks up `cvt.pack`, which clamps `a` and `b` and shifts them into `c` from below, `b` last.
 fn pack(ty: &str, rest: &[&str]) -> Option<Form> {
     let (sign, bits) = ty.split_at_checked(1)?;
     let bits: u32 = bits.parse().ok()?;
@@ -163,7 +163,7 @@ fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bo
     }
 }
 
-/// Returns a NaN keeps its sign and the upper part of its payload.
+/// Rounds to nearest. A NaN keeps its sign and the upper part of its payload.
 #[inline(always)]
 fn f64_to_f32(x: f64) -> f32 {
     let bits = x.to_bits();
@@ -172,8 +172,8 @@ fn f64_to_f32(x: f64) -> f32 {
     f32::from_bits(if x.is_nan() { nan } else { narrow })
 }
 
-/// `cvt` between integers: the low bits of the source, or the source extended. Signedness of the result matters to
-/// 8-bit types only.
+/// Looks up `cvt` between integers, which truncates or extends the source. Signedness of the result matters to 8-bit
+/// types only.
 fn integers(to: &str, from: &str, level: CpuLevel) -> Option<Form> {
     let (bits, signed) = match from {
         "u8" => (8, false),
@@ -205,7 +205,7 @@ fn integers(to: &str, from: &str, level: CpuLevel) -> Option<Form> {
     Some(builtin(step, level))
 }
 
-/// Puts a constant for a rounding 0 to 3 and one for `.ftz` into `$then`. Subnormals round to zero with 0 and 1 anyhow.
+/// Evaluates `$then` with the rounding (0 to 3) and `.ftz` as constants. Subnormals round to zero with 0 and 1 anyhow.
 macro_rules! with_rounding {
     ($code:expr, $ftz:expr, $r:ident, $z:ident => $then:expr) => {
         with_rounding!(@ ($code, $ftz && $code >= 2), $r, $z, $then, (0, false) (1, false) (2, false) (3, false) (2, true) (3, true))
@@ -218,7 +218,7 @@ macro_rules! with_rounding {
     };
 }
 
-/// Conversions that kernels use often.
+/// Returns the vectorised form of a conversion that kernels use often.
 fn hot(request: &CvtRequest<'_>, level: CpuLevel) -> Option<Form> {
     let CvtRequest { round, round_integer, flags, to, from } = *request;
     let ftz = flags == CvtVariant::FTZ;

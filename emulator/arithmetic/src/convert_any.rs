@@ -1,4 +1,4 @@
-//! Any `cvt`, with the types as arguments at run time: by way of wide integers and [`soft`].
+//! Every `cvt`, with the types as run-time arguments: computed with wide integers and [`soft`].
 
 use super::soft::{self, BF16, F16, F32, F64, Format, Mode, Round, TF32};
 
@@ -19,7 +19,7 @@ pub(super) enum FloatKind {
     Tf32,
 }
 
-/// Types by number.
+/// Types by their number in a [`CvtVariant`].
 pub(super) const KINDS: [(&str, NumberKind); 13] = [
     ("u8", NumberKind::Integer(8, false)),
     ("s8", NumberKind::Integer(8, true)),
@@ -46,7 +46,7 @@ impl FloatKind {
             FloatKind::Tf32 => TF32,
         }
     }
-    /// Canonical NaN of the format: the result of every operation that gives NaN.
+    /// Returns the canonical NaN of the format: the result of every operation that gives NaN.
     pub(super) fn nan(self) -> u64 {
         match self {
             FloatKind::F16 | FloatKind::Bf16 => 0x7fff,
@@ -101,7 +101,7 @@ impl FloatKind {
     pub(super) fn is_nan(self, bits: u64) -> bool {
         bits & !self.sign() > self.format().infinity()
     }
-    /// `.ftz` means `f32` only.
+    /// Flushes subnormals, of `f32` only.
     pub(super) fn flush(self, bits: u64, ftz: bool) -> u64 {
         if ftz && self == FloatKind::F32 && bits & self.format().infinity() == 0 { bits & self.sign() } else { bits }
     }
@@ -142,8 +142,8 @@ impl CvtVariant {
 
 pub(super) const ROUND_AWAY: u32 = 4;
 
-/// `x` as an integer of `bits` bits, in the lane's bits.
-pub(super) fn cut(x: i128, bits: u32, signed: bool) -> u64 {
+/// Truncates `x` to an integer of `bits` bits, as a lane holds it.
+fn truncate(x: i128, bits: u32, signed: bool) -> u64 {
     match (bits, signed) {
         (8, true) => x as i8 as u16 as u64,
         (64, _) => x as u64,
@@ -189,7 +189,7 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
         (NumberKind::Integer(width, signed), NumberKind::Integer(to_width, to_signed)) => {
             let x = integer_of(bits, width, signed);
             let x = if variant.has(CvtVariant::SAT) { clamp(x, to_width, to_signed) } else { x };
-            cut(x, to_width, to_signed)
+            truncate(x, to_width, to_signed)
         }
         (NumberKind::Integer(width, signed), NumberKind::Float(to)) => {
             let x = integer_of(bits, width, signed);
@@ -199,9 +199,9 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
         (NumberKind::Float(from), NumberKind::Integer(width, signed)) => {
             match value_of(from.flush(bits, ftz), from) {
                 // Values out of range go to the nearest end, with or without `.sat`.
-                Some(x) => cut(clamp(to_integral64(x, variant.round()) as i128, width, signed), width, signed),
+                Some(x) => truncate(clamp(to_integral64(x, variant.round()) as i128, width, signed), width, signed),
                 // NaN: 0, or only the highest bit where a 64-bit type takes part.
-                None if width == 64 || from == FloatKind::F64 => cut(1 << (width - 1), width, signed),
+                None if width == 64 || from == FloatKind::F64 => truncate(1 << (width - 1), width, signed),
                 None => 0,
             }
         }
@@ -229,7 +229,7 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
     }
 }
 
-/// `.sat`, `.relu` and `.satfinite`.
+/// Applies `.sat`, `.relu` and `.satfinite`.
 pub(super) fn saturate(variant: CvtVariant, bits: u64, format: FloatKind) -> u64 {
     let nan = format.is_nan(bits);
     let negative = bits & format.sign() != 0;

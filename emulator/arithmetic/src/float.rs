@@ -35,7 +35,7 @@ pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { nan } else { result }
 }
 
-/// [`canonical`] for square roots. LLVM may replace one NaN by another where it can prove that a root is NaN, which
+/// Returns what [`canonical`] does, for square roots. LLVM may replace one NaN by another where it can prove that a root is NaN, which
 /// would undo a choice between two; arithmetic on the bits stays.
 #[inline(always)]
 pub(super) fn canonical_root(x: f32) -> f32 {
@@ -49,7 +49,7 @@ pub(super) fn flush_if<const FTZ: bool>(x: f32) -> f32 {
 }
 
 #[inline(always)]
-fn done<const FTZ: bool>(x: f32) -> f32 {
+fn finish<const FTZ: bool>(x: f32) -> f32 {
     canonical(flush_if::<FTZ>(x))
 }
 
@@ -142,19 +142,19 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     };
     Some(match (opcode, modifiers, rn) {
         ("add", ["f32"], _) => {
-            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) + flush_if::<Z>(b))))
+            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| finish::<Z>(flush_if::<Z>(a) + flush_if::<Z>(b))))
         }
         ("sub", ["f32"], _) => {
-            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| done::<Z>(flush_if::<Z>(a) - flush_if::<Z>(b))))
+            by_ftz!(ftz, Z => hot2(level, |a: f32, b: f32| finish::<Z>(flush_if::<Z>(a) - flush_if::<Z>(b))))
         }
         ("mul", ["f32"], _) => by_ftz!(ftz, Z => hot2(level, mul32::<Z>)),
         ("fma" | "mad", ["f32"], true) => by_ftz!(ftz, Z => hot3(level, fma32::<Z>)),
         ("min", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, min32::<Z>)),
         ("max", ["f32"], false) => by_ftz!(ftz, Z => hot2(level, max32::<Z>)),
-        ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(-a))),
-        ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(a.abs()))),
+        ("neg", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| finish::<Z>(-a))),
+        ("abs", ["f32"], false) => by_ftz!(ftz, Z => hot1(level, |a: f32| finish::<Z>(a.abs()))),
         ("div", ["f32"], true) => by_ftz!(ftz, Z => hot2(level, div32::<Z>)),
-        ("rcp", ["f32"], true) => by_ftz!(ftz, Z => hot1(level, |a: f32| done::<Z>(1.0 / flush_if::<Z>(a)))),
+        ("rcp", ["f32"], true) => by_ftz!(ftz, Z => hot1(level, |a: f32| finish::<Z>(1.0 / flush_if::<Z>(a)))),
         ("sqrt", ["f32"], true) => {
             by_ftz!(ftz, Z => hot1(level, |a: f32| canonical_root(flush_if::<Z>(flush_if::<Z>(a).sqrt()))))
         }

@@ -24,7 +24,7 @@ macro_rules! to_odd {
     }};
 }
 
-/// Sum, rounded to odd.
+/// Adds, rounding to odd.
 macro_rules! sum_to_odd {
     ($float:ty, $bits:ty, $a:expr, $b:expr) => {{
         let (a, b) = ($a, $b);
@@ -49,9 +49,9 @@ trait Half: Copy + 'static {
     const ONE: u16;
     fn read(h: u16) -> f32;
     fn write(x: f32) -> u16;
-    /// Product, exact or rounded to odd.
+    /// Returns the product, exact or rounded to odd.
     fn product(a: f32, b: f32) -> f32;
-    /// Product and sum, rounded to odd.
+    /// Returns `a * b + c`, rounded to odd.
     fn product_sum(a: f32, b: f32, c: f32) -> f32;
 }
 
@@ -161,7 +161,7 @@ fn fma<H: Half>(mode: u32, a: u16, b: u16, c: u16) -> u16 {
     round::<H>(mode, H::product_sum(read::<H>(mode, a), read::<H>(mode, b), read::<H>(mode, c)))
 }
 
-/// Hardware negates by adding, so that NaNs become the usual one.
+/// Replaces NaNs by the canonical one: the hardware negates by adding.
 #[inline(always)]
 fn canonical<H: Half>(h: u16) -> u16 {
     if h & 0x7fff > H::EXPONENT { 0x7fff } else { h }
@@ -177,7 +177,7 @@ fn abs<H: Half>(mode: u32, a: u16) -> u16 {
     canonical::<H>(flush::<H>(mode, a) & 0x7fff)
 }
 
-/// `mode` is a variant of [`extremum`]; its flush bit means halves here.
+/// Returns the minimum or maximum. `mode` is a variant of [`extremum`]; its flush bit means halves here.
 fn pick<H: Half>(mode: u32, a: u16, b: u16) -> u16 {
     let ftz = if mode & PICK_FTZ != 0 { FTZ } else { 0 };
     H::write(extremum(mode & !PICK_FTZ, H::read(flush::<H>(ftz, a)), H::read(flush::<H>(ftz, b))))

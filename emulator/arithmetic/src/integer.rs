@@ -113,7 +113,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
 trait Product: Sized {
     type Wide;
     fn product(self, other: Self) -> Self::Wide;
-    /// Upper half of the product.
+    /// Returns the upper half of the product.
     fn high(self, other: Self) -> Self;
 }
 
@@ -142,16 +142,16 @@ products! {
     i64, i128;
 }
 
-/// Quotient of two numbers, computed in `f64`, which divides many at once. Its error is so small that the nearest
-/// integer is the quotient or one more. Any value for a divisor of zero.
+/// Divides in `f64`, of which a vector holds several. The error is so small that the nearest integer is the quotient or
+/// one more. The result for a divisor of zero is unspecified.
 #[inline(always)]
 fn quotient(a: u32, b: u32) -> u32 {
     // 2^52: adding it leaves the integer in the low bits.
     const MAGIC: f64 = 4_503_599_627_370_496.0;
     let (a, b) = (a as f64, b as f64);
     let shifted = a / b + MAGIC;
-    let more = (shifted - MAGIC) * b > a;
-    (shifted.to_bits() as u32).wrapping_sub(more as u32)
+    let rounded_up = (shifted - MAGIC) * b > a;
+    (shifted.to_bits() as u32).wrapping_sub(rounded_up as u32)
 }
 
 #[inline(always)]
@@ -176,7 +176,7 @@ fn rem_i32(a: i32, b: i32) -> i32 {
     if b == 0 { -1 } else { a.wrapping_sub(div_i32(a, b).wrapping_mul(b)) }
 }
 
-/// 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
+/// Returns the 48-bit product of the low 24 bits. `.lo` is its low, `.hi` its high 32 bits.
 #[inline(always)]
 fn mul24_u(a: u32, b: u32) -> u64 {
     (a & 0xff_ffff) as u64 * (b & 0xff_ffff) as u64
@@ -210,7 +210,7 @@ fn word_s(x: u32, i: u32) -> i64 {
 
 type Part = fn(u32, u32) -> i64;
 
-/// `c` and the products of `n` parts.
+/// Adds the products of `n` parts to `c`.
 fn dot(n: u32, a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
     (0..n).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
 }

@@ -1,14 +1,15 @@
-//! Types that a lane of a register or predicate is read and written as.
+//! The Rust types of the lanes of a register or predicate.
 
 use crate::lanes::{Class, Dst, Lanes, Src};
 
-/// Levels as const generic arguments.
+/// [`CpuLevel`](crate::lanes::CpuLevel)s as const generic arguments.
 pub(super) const BASE: u8 = 0;
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX2: u8 = 2;
 #[cfg(target_arch = "x86_64")]
 pub(super) const AVX512: u8 = 5;
 
+/// A type that a driver reads and writes the lanes of an operand as.
 pub(super) trait Lane: Copy + 'static {
     const CLASS: Class;
     const ZERO: Self;
@@ -39,14 +40,6 @@ pub(super) trait Lane: Copy + 'static {
     unsafe fn close(sink: Self::Sink, mask: u32);
 }
 
-/// # Safety
-/// The source is a line of `lanes`.
-#[inline(always)]
-unsafe fn source_line(lanes: &Lanes, src: Src) -> *const u32 {
-    // SAFETY: the caller vouches for the range.
-    unsafe { lanes.source(src).cast() }
-}
-
 macro_rules! register_lane {
     ($($ty:ty, $class:ident, $stored:ty, |$x:ident| $get:expr, |$y:ident| $set:expr, $zero:expr;)*) => { $(
         impl Lane for $ty {
@@ -58,7 +51,7 @@ macro_rules! register_lane {
             #[inline(always)]
             unsafe fn view(lanes: &Lanes, src: Src) -> Self::View {
                 // SAFETY: the caller vouches for the range.
-                unsafe { source_line(lanes, src).cast() }
+                unsafe { lanes.source(src).cast() }
             }
             #[inline(always)]
             unsafe fn at(view: Self::View, lane: usize) -> Self {
@@ -155,7 +148,7 @@ impl Lane for bool {
     }
 }
 
-/// Collects the highest bit of each element.
+/// Returns the highest bit of each element as a mask.
 ///
 /// # Safety
 /// The CPU has the features of level `L`.

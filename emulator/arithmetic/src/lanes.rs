@@ -19,7 +19,7 @@ pub type Src = i32;
 /// Location of a result: a register line, or an index into the predicates.
 pub type Dst = u32;
 
-/// No destination (`_`), or no source.
+/// Location of an operand that is absent: a destination `_`, or an unused source.
 pub const NONE: i32 = i32::MIN;
 
 /// Register class of an operand.
@@ -57,7 +57,7 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Pointer to a 32- or 64-bit source.
+    /// Returns a pointer to a 32- or 64-bit source.
     ///
     /// # Safety
     /// `src` is in range, and not [`NONE`].
@@ -68,7 +68,7 @@ impl Lanes {
     }
 }
 
-/// Computes the result of every lane in `mask`; other lanes keep theirs.
+/// A function that computes the result of every lane in `mask`; other lanes keep theirs.
 ///
 /// # Safety
 /// Every operand must be in range for `Lanes`, as `decode::passes::validate` establishes, and the CPU must have the

@@ -14,7 +14,7 @@ fn read(mode: u32, x: f32) -> u64 {
     (if mode & FTZ != 0 { flush(x) } else { x }).to_bits() as u64
 }
 
-/// Saturation takes NaNs and −0 to +0.
+/// Makes an `f32` of a result. Saturation replaces NaNs and −0 by +0.
 fn write(mode: u32, bits: Option<u64>) -> f32 {
     let x = bits.map_or(NAN32, |bits| f32::from_bits(bits as u32));
     if mode & SAT == 0 {
@@ -67,7 +67,7 @@ pub(super) const MAX: u32 = 1;
 pub(super) const NAN: u32 = 2;
 pub(super) const XORSIGN: u32 = 8;
 
-/// `min` or `max` in all variants. Zeros are ordered by sign; one NaN gives the other operand unless `.NaN`.
+/// Returns the minimum or maximum, in all variants. Zeros are ordered by sign; one NaN gives the other operand unless `.NaN`.
 pub(super) fn extremum(variant: u32, a: f32, b: f32) -> f32 {
     let flushed = |x: f32| if variant & FTZ != 0 { flush(x) } else { x };
     let (a, b) = (flushed(a), flushed(b));

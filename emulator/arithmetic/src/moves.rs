@@ -1,10 +1,10 @@
-//! `mov`, and the pieces of moves that decode makes by itself: packing, unpacking, extending.
+//! `mov`, and the operations that `decode` breaks moves down to: packing, unpacking, extending.
 
 use super::engine::{hot1, hot2};
 use super::{Form, engine, lane};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes, NONE};
 
-/// A step that decode needs and that is no PTX instruction.
+/// An operation that `decode` emits and that is no PTX instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Builtin {
     Mov32,
@@ -124,12 +124,12 @@ unsafe fn pred2_run<F: Fn(u32, u32) -> u32 + Copy>(lanes: &mut Lanes, args: &Alu
     }
 }
 
-/// Returns a function of a predicate, all lanes in one word.
+/// Returns the form of a function of a predicate, all lanes in one word.
 pub(super) fn pred1<F: Fn(u32) -> u32 + Copy>(_: F) -> Form {
     Form { run: pred1_run::<F>, dst: Class::Pred, srcs: &[Class::Pred], variant: NONE }
 }
 
-/// Returns a function of two predicates, all lanes in one word.
+/// Returns the form of a function of two predicates, all lanes in one word.
 pub(super) fn pred2<F: Fn(u32, u32) -> u32 + Copy>(_: F) -> Form {
     Form { run: pred2_run::<F>, dst: Class::Pred, srcs: &[Class::Pred, Class::Pred], variant: NONE }
 }

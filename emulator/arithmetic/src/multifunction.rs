@@ -38,7 +38,7 @@ const TANH: Function = Function { first: 576, width: 17, unit: 39 };
 /// All intervals, and as many more as make the number a power of two.
 static COEFFICIENTS: [Quadratic; 1024] = coefficients(include_bytes!("../data/multifunction.csv"));
 
-/// Reads lines of a name and three numbers.
+/// Parses lines of a name and three numbers.
 const fn coefficients(text: &[u8]) -> [Quadratic; 1024] {
     let mut all = [Quadratic { c0: 0.0, c1: 0.0, c2: 0.0 }; 1024];
     let (mut line, mut at) = (0, 0);
@@ -65,7 +65,7 @@ const fn coefficients(text: &[u8]) -> [Quadratic; 1024] {
     all
 }
 
-/// `2^exponent`, for what is a normal number.
+/// Returns `2^exponent`, which must be a normal number.
 #[inline(always)]
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
@@ -88,7 +88,7 @@ impl Function {
         c0 + c1 * f64::from(t as i32) + c2 * f64::from(square as i32)
     }
 
-    /// Returns `value · 2^exponent` cut to 24 bits; what is too small for a normal number is 0.
+    /// Truncates `value · 2^exponent` to 24 bits; a result below the normal numbers is 0.
     #[inline(always)]
     fn cut(&self, value: f64, exponent: i32) -> f32 {
         let bits = value.to_bits() >> 29 << 29;
@@ -97,7 +97,7 @@ impl Function {
     }
 }
 
-/// Exponent and the 23 bits of the significand after the point, of a normal number.
+/// Returns the exponent of a normal number, and the 23 bits of its significand after the point.
 #[inline(always)]
 fn parts(x: f32) -> (i32, u32) {
     (((x.to_bits() >> 23) & 0xff) as i32 - 127, x.to_bits() & 0x7f_ffff)
@@ -113,7 +113,7 @@ pub(super) fn rcp(x: f32) -> f32 {
     if x.is_nan() { NAN32 } else { result.copysign(x) }
 }
 
-/// Reciprocal of a number whose lower word is zero; of the result the upper word counts.
+/// Returns the reciprocal of a number whose lower word is zero; only the upper word of the result is significant.
 pub(super) fn rcp_wide(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return 1.0 / x;
@@ -122,12 +122,12 @@ pub(super) fn rcp_wide(x: f64) -> f64 {
     (RECIPROCAL.at(fraction) * power_of_two(-RECIPROCAL.unit) * 2f64.powi(-exponent)).copysign(x)
 }
 
-/// [`parts`] of a number whose lower word is zero.
+/// Returns the [`parts`] of a number whose lower word is zero.
 fn wide_parts(x: f64) -> (i32, u32) {
     (((x.to_bits() >> 52) & 0x7ff) as i32 - 1023, (x.to_bits() >> 29) as u32 & 0x7f_ffff)
 }
 
-/// Inverse root of a number whose lower word is zero; of the result the upper word counts.
+/// Returns the inverse root of a number whose lower word is zero; only the upper word of the result is significant.
 pub(super) fn rsqrt_wide(x: f64) -> f64 {
     if x <= 0.0 || !x.is_finite() {
         return 1.0 / x.sqrt();
@@ -136,13 +136,13 @@ pub(super) fn rsqrt_wide(x: f64) -> f64 {
     inverse_root(place) * power_of_two(-INVERSE_ROOT.unit) * 2f64.powi(-half)
 }
 
-/// Significand in [1, 4) as a place, and half the exponent.
+/// Returns the significand in [1, 4) as a place, and half the exponent.
 #[inline(always)]
 fn root_place((exponent, fraction): (i32, u32)) -> (u32, i32) {
     (((exponent & 1) as u32) << 23 | fraction, exponent >> 1)
 }
 
-/// The quadratic of the first interval begins just below 1.
+/// Evaluates the inverse root. The quadratic of the first interval begins just below 1.
 #[inline(always)]
 fn inverse_root(place: u32) -> f64 {
     if place == 0 { power_of_two(INVERSE_ROOT.unit) } else { INVERSE_ROOT.at(place) }
@@ -197,7 +197,7 @@ pub(super) fn lg2(x: f32) -> f32 {
     if (x < 0.0) | x.is_nan() { NAN32 } else { result }
 }
 
-/// Sine of an angle in turns, cut to 25 bits after the point, after `quarters` more.
+/// Returns the sine of an angle in turns, truncated to 25 bits after the point, plus `quarters` quarter turns.
 #[inline(always)]
 fn circular(turns: f32, quarters: i32) -> f32 {
     let magnitude = f64::from(flush(turns).abs());

@@ -135,7 +135,7 @@ impl Factors {
 
     /// Decodes numbers in the low bits of each word.
     #[inline(always)]
-    fn decode<V: Eight>(bits: V, format: Format) -> Self {
+    fn decode<V: Eight>(bits: V, format: BitLayout) -> Self {
         let fraction = bits.and(V::splat((1 << format.behind_point) - 1));
         let biased = bits.right(format.behind_point).and(V::splat(format.largest));
         let sign = bits.right(format.sign).and(V::splat(1));
@@ -143,25 +143,25 @@ impl Factors {
         let normal = biased.exceeds(V::splat(0));
         let magnitude = fraction.or(normal.and(V::splat(1 << format.behind_point)));
         let exponent = biased.max(V::splat(1)).sub(V::splat(format.bias));
-        let exponent = exponent.but(magnitude.equals(V::splat(0)), V::splat(ZERO));
+        let exponent = exponent.replace_where(magnitude.equals(V::splat(0)), V::splat(ZERO));
         let (special, nan) = if format.infinities {
             let special = biased.equals(V::splat(format.largest));
-            (special, V::splat(1).but(fraction.equals(V::splat(0)), V::splat(0)))
+            (special, V::splat(1).replace_where(fraction.equals(V::splat(0)), V::splat(0)))
         } else {
             let ones = V::splat(format.largest << format.behind_point | ((1 << format.behind_point) - 1));
             (bits.and(ones).equals(ones), V::splat(1))
         };
         Self {
-            magnitude: magnitude.but(special, nan).store(),
-            exponent: exponent.but(special, V::splat(SPECIAL)).store(),
+            magnitude: magnitude.replace_where(special, nan).store(),
+            exponent: exponent.replace_where(special, V::splat(SPECIAL)).store(),
             sign: sign.store(),
         }
     }
 }
 
-/// Bit layout of a number.
+/// Fields of a floating-point format.
 #[derive(Debug, Clone, Copy)]
-struct Format {
+struct BitLayout {
     behind_point: u32,
     /// Largest biased exponent.
     largest: i32,
@@ -171,21 +171,21 @@ struct Format {
     infinities: bool,
 }
 
-impl Format {
+impl BitLayout {
     const fn ieee(exponent_bits: u32, behind_point: u32) -> Self {
         let largest = (1 << exponent_bits) - 1;
         Self { behind_point, largest, bias: largest >> 1, sign: exponent_bits + behind_point, infinities: true }
     }
 }
 
-const F32: Format = Format::ieee(8, 23);
-const F16: Format = Format::ieee(5, 10);
-const BF16: Format = Format::ieee(8, 7);
-const TF32: Format = Format::ieee(8, 10);
-const E5M2: Format = Format::ieee(5, 2);
-const E4M3: Format = Format { infinities: false, ..Format::ieee(4, 3) };
+const F32: BitLayout = BitLayout::ieee(8, 23);
+const F16: BitLayout = BitLayout::ieee(5, 10);
+const BF16: BitLayout = BitLayout::ieee(8, 7);
+const TF32: BitLayout = BitLayout::ieee(8, 10);
+const E5M2: BitLayout = BitLayout::ieee(5, 2);
+const E4M3: BitLayout = BitLayout { infinities: false, ..BitLayout::ieee(4, 3) };
 
-/// Arithmetic of an instruction's elements.
+/// The arithmetic of an instruction: the types of its operands, and the unit that executes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Product {
     kind: FactorType,
@@ -193,7 +193,7 @@ pub struct Product {
     unit: Unit,
 }
 
-/// Bit layout of terms and results.
+/// Alignment of the terms of a sum, and the precision of its result.
 #[derive(Debug, Clone, Copy)]
 struct Rule {
     /// Bits of a term below the largest exponent.
@@ -209,7 +209,7 @@ struct Rule {
 }
 
 impl Product {
-    /// Factors of `kind` and accumulators of `sum`, multiplied by `unit`.
+    /// Describes an instruction with factors of `kind` and accumulators of `sum`, executed by `unit`.
     pub const fn new(kind: FactorType, sum: AccumulatorType, unit: Unit) -> Self {
         Self { kind, sum, unit }
     }
@@ -279,7 +279,7 @@ impl Product {
         }
     }
 
-    /// D = A·B + D of a tile.
+    /// Computes D = A·B + D of a tile.
     ///
     /// `a` has the factors of each row by k, eight at a time: `k.div_ceil(8)` entries for each row, of which the last
     /// may be partly used. `b` has `k` entries for each eight columns. `d` has the bits of the accumulators row by
@@ -311,7 +311,7 @@ impl Product {
     }
 }
 
-/// D = A·B + D of a tile of `f64`: `a` has `k` numbers for each row, `b` for each column, `d` is row by row.
+/// Computes D = A·B + D of a tile of `f64`: `a` has `k` numbers for each row, `b` for each column, `d` is row by row.
 pub fn multiply_f64(a: &[f64], b: &[f64], k: usize, d: &mut [f64], round: Round) {
     if round != Round::Nearest {
         return tile_f64(a, b, k, d, |a, b, c| {
@@ -402,7 +402,7 @@ fn tile_any<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], k: usize, d: &mu
     }
 }
 
-/// Eight neighbouring elements of a row.
+/// Computes eight neighbouring elements of a row.
 #[inline(always)]
 fn eight<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], d: &mut [u32; 8]) {
     let c = Factors::decode(V::load(&d.map(|bits| bits as i32)), rule.sum_format());
@@ -420,7 +420,7 @@ fn eight<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], d: &mut [u32; 8]) {
     rule.results(&sums, &exponents, d);
 }
 
-/// Sums of eight elements, in units.
+/// Returns the sums of eight elements, in units.
 #[inline(always)]
 fn finite<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, largest: V) -> [f64; 8] {
     let signed = |term: V, sign: V| term.xor(sign).sub(sign);
@@ -445,7 +445,7 @@ fn finite<V: Eight>(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, large
     sums
 }
 
-/// Results as `f32`, rounded toward zero.
+/// Writes the results as `f32`, rounded toward zero.
 #[inline(always)]
 fn truncate(rule: Rule, exact: &[f64; 8], d: &mut [u32; 8]) {
     let mut subnormal = false;
@@ -470,7 +470,7 @@ fn truncate_subnormals(exact: &[f64; 8], d: &mut [u32; 8]) {
     }
 }
 
-/// Returns the results as `f16`, rounded to nearest even; a zero is +0.
+/// Returns a result as `f16`, rounded to nearest even; a zero is +0.
 #[inline(always)]
 fn round_to_f16(exact: f64) -> u32 {
     let magnitude = exact.abs();
@@ -487,14 +487,14 @@ fn round_to_f16(exact: f64) -> u32 {
     sign | u32::from(f32_to_f16(rounded as f32))
 }
 
-/// Eight elements, some with infinities or NaNs.
+/// Computes eight elements, some with infinities or NaNs.
 #[cold]
 fn with_specials(rule: Rule, a: &[Factors], b: &[Factors], c: &Factors, d: &mut [u32; 8]) {
     let mut largest = [FLOOR; 8];
     let mut special = [None; 8];
     for i in 0..8 {
         let row = (0..b.len()).map(|k| a[k / 8].at(k % 8));
-        special[i] = infinity(row.clone().zip(b.iter().map(|b| b.at(i))), c.at(i));
+        special[i] = special_sum(row.clone().zip(b.iter().map(|b| b.at(i))), c.at(i));
         largest[i] = match special[i] {
             // Above all exponents: the terms vanish.
             Some(_) => 3 * SPECIAL,
@@ -524,8 +524,8 @@ enum Special {
     Infinity(i32),
 }
 
-/// Returns the sum with a term that is not finite.
-fn infinity(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Option<Special> {
+/// Returns the sum if a term is not finite.
+fn special_sum(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Option<Special> {
     let products = products.filter_map(|(a, b)| {
         let special = a.exponent.max(b.exponent) == SPECIAL;
         let nan = a.nan || b.nan || a.exponent.min(b.exponent) == ZERO;
@@ -537,7 +537,7 @@ fn infinity(products: impl Iterator<Item = (Factor, Factor)>, c: Factor) -> Opti
 
 impl Rule {
     #[inline(always)]
-    fn sum_format(self) -> Format {
+    fn sum_format(self) -> BitLayout {
         match self.sum {
             AccumulatorType::F32 => F32,
             AccumulatorType::F16 => F16,

@@ -4,7 +4,7 @@ use super::engine::{cold2, cold4, hot1, hot3, hot4, moded3};
 use super::{Form, lane, multifunction};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
 
-/// A step of a machine instruction.
+/// An operation that `decode` emits for a machine instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SassStep {
     /// `a + b + c`
@@ -65,7 +65,8 @@ fn sum(a: u32, b: u32, c: u32, carry: bool) -> u64 {
     u64::from(a) + u64::from(b) + u64::from(c) + u64::from(carry)
 }
 
-/// NVIDIA documents no rule. The short way is exact where reciprocal and remainders stay normal numbers.
+/// Returns whether a division needs the slow path. NVIDIA documents no rule; the short path is exact where reciprocal
+/// and remainders stay normal numbers.
 fn division_is_hard(a: f32, b: f32) -> bool {
     let exponent = |x: f32| (x.to_bits() >> 23 & 0xff) as i32;
     let (a, b) = (exponent(a), exponent(b));
@@ -90,6 +91,7 @@ unsafe fn table_run(lanes: &mut Lanes, args: &AluArgs, mask: u32) {
     }
 }
 
+/// Looks up a [`SassStep`].
 pub fn step(step: SassStep, level: CpuLevel) -> Form {
     match step {
         SassStep::Sum3 => hot3(level, |a: u32, b: u32, c: u32| a.wrapping_add(b).wrapping_add(c)),

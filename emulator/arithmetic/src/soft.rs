@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-/// Rounding of a result that does not fit.
+/// Rounding of a result that the format cannot hold exactly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Round {
     /// `.rn`: to nearest, ties to even.
@@ -22,7 +22,7 @@ pub enum Round {
 }
 
 impl Round {
-    /// Rounding by its number in the variants of forms.
+    /// Returns the rounding of a number in the variants of forms.
     pub(super) const fn from_code(code: u32) -> Round {
         match code {
             0 => Round::Nearest,
@@ -78,7 +78,7 @@ impl Format {
     }
 }
 
-/// `(-1)^negative · mantissa · 2^exponent`, and a bit more where `sticky` (less than one unit of the mantissa).
+/// The number `(-1)^negative · mantissa · 2^exponent`, plus less than one unit of the mantissa where `sticky`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Exact {
     pub(super) negative: bool,
@@ -163,7 +163,7 @@ pub(super) fn round(value: Exact, format: Format, mode: impl Into<Mode>) -> u64 
     if magnitude >= format.infinity() { overflow } else { sign | magnitude }
 }
 
-/// `a · b + c`, rounded once; `None` for an invalid operation or a NaN operand.
+/// Returns `a · b + c`, rounded once; `None` for an invalid operation or a NaN operand.
 pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let mode = mode.into();
     let c_number = unpack(c, format);
@@ -183,7 +183,7 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>)
     })
 }
 
-/// `None` where the result is NaN, as in the functions below.
+/// Returns `a + b`, or `None` where the result is NaN, as the functions below do.
 pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let one = (format.bias() as u64) << format.fraction_bits;
     fma(a, one, b, format, mode)

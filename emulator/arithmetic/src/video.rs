@@ -10,25 +10,11 @@ const A_SIGNED: u32 = 1;
 const B_SIGNED: u32 = 2;
 const D_SIGNED: u32 = 4;
 const SAT: u32 = 8;
-/// Use of `c`: two bits.
-const SECOND_SHIFT: u32 = 4;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Second {
-    None,
-    Add,
-    Min,
-    Max,
-}
-
-fn second(mode: u32) -> Second {
-    match mode >> SECOND_SHIFT & 3 {
-        0 => Second::None,
-        1 => Second::Add,
-        2 => Second::Min,
-        _ => Second::Max,
-    }
-}
+/// Operation on the distance and `c`, in two bits; without one the distance is the result.
+const SECOND: u32 = 3 << 4;
+const ADD: u32 = 1 << 4;
+const MIN: u32 = 2 << 4;
+const MAX: u32 = 3 << 4;
 
 pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     let [d, a, b, rest @ ..] = modifiers else { return None };
@@ -55,13 +41,13 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     };
     mode |= match (rest, bits) {
         ([], _) => 0,
-        (["add"], _) => 1 << SECOND_SHIFT,
-        (["min"], 32) => 2 << SECOND_SHIFT,
-        (["max"], 32) => 3 << SECOND_SHIFT,
+        (["add"], _) => ADD,
+        (["min"], 32) => MIN,
+        (["max"], 32) => MAX,
         _ => return None,
     };
-    Some(match (bits, second(mode)) {
-        (32, Second::None) => moded2(mode, |mode, a: u32, b: u32| whole(mode, a, b, 0)),
+    Some(match (bits, mode & SECOND) {
+        (32, 0) => moded2(mode, |mode, a: u32, b: u32| whole(mode, a, b, 0)),
         (32, _) => moded3(mode, whole),
         (16, _) => moded3(mode, |mode, a: u32, b: u32, c: u32| parts::<16>(mode, a, b, c)),
         _ => moded3(mode, |mode, a: u32, b: u32, c: u32| parts::<8>(mode, a, b, c)),
@@ -74,18 +60,15 @@ fn number(value: u32, bits: u32, signed: bool) -> i64 {
     if signed { i64::from((value << up).cast_signed() >> up) } else { i64::from(value << up >> up) }
 }
 
-/// |a - b|, one bit wider than the parts.
+/// Returns |a - b|, one bit wider than the parts.
 fn distance(mode: u32, a: u32, b: u32, bits: u32) -> i64 {
     (number(a, bits, mode & A_SIGNED != 0) - number(b, bits, mode & B_SIGNED != 0)).abs()
 }
 
-/// Clamped to the result's type where that is asked for.
-fn clamped(mode: u32, d: i64, bits: u32) -> i64 {
+/// Clamps a distance to the result's type, with `.sat`.
+fn saturated(mode: u32, distance: i64, bits: u32) -> i64 {
     let largest = (1_i64 << (bits - u32::from(mode & D_SIGNED != 0))) - 1;
-    match mode & SAT {
-        0 => d,
-        _ => d.min(largest),
-    }
+    if mode & SAT == 0 { distance } else { distance.min(largest) }
 }
 
 /// Returns the whole distance, or what `c` makes of it. An H200 compares and adds 33 bits, and does not clamp to `u32`:
@@ -93,13 +76,13 @@ fn clamped(mode: u32, d: i64, bits: u32) -> i64 {
 fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     let signed = mode & D_SIGNED != 0;
     let d = distance(mode, a, b, 32);
-    let d = if signed { clamped(mode, d, 32) } else { d };
+    let d = if signed { saturated(mode, d, 32) } else { d };
     let c = number(c, 32, signed);
-    (match second(mode) {
-        Second::None => d,
-        Second::Add => d + c,
-        Second::Min => d.min(c),
-        Second::Max => d.max(c),
+    (match mode & SECOND {
+        ADD => d + c,
+        MIN => d.min(c),
+        MAX => d.max(c),
+        _ => d,
     }) as u32
 }
 
@@ -108,11 +91,11 @@ fn parts<const BITS: u32>(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     let each = (0..32 / BITS).map(|part| {
         let at = part * BITS;
         let d = distance(mode, a >> at, b >> at, BITS);
-        (at, clamped(mode, d, BITS) as u32)
+        (at, saturated(mode, d, BITS) as u32)
     });
     let ones = u32::MAX >> (32 - BITS);
-    match second(mode) {
-        Second::None => each.fold(0, |all, (at, d)| all | (d & ones) << at),
+    match mode & SECOND {
+        0 => each.fold(0, |all, (at, d)| all | (d & ones) << at),
         _ => each.fold(c, |sum, (_, d)| sum.wrapping_add(d)),
     }
 }

@@ -19,8 +19,8 @@ pub(super) trait Eight: Copy {
     fn right(self, bits: u32) -> Self;
     /// Shifts each element right by an element of `bits`, which may be any number from 0.
     fn right_by(self, bits: Self) -> Self;
-    /// `other` where `mask` is all ones.
-    fn but(self, mask: Self, other: Self) -> Self;
+    /// Returns `other` where `mask` is all ones, else `self`.
+    fn replace_where(self, mask: Self, other: Self) -> Self;
 }
 
 #[inline(always)]
@@ -74,7 +74,7 @@ impl Eight for [i32; 8] {
     fn right_by(self, bits: Self) -> Self {
         each(self, bits, |x, bits| (x as u32).checked_shr(bits as u32).unwrap_or(0) as i32)
     }
-    fn but(self, mask: Self, other: Self) -> Self {
+    fn replace_where(self, mask: Self, other: Self) -> Self {
         std::array::from_fn(|i| if mask[i] != 0 { other[i] } else { self[i] })
     }
 }
@@ -142,7 +142,7 @@ mod avx2 {
             Self(unsafe { _mm256_srl_epi32(self.0, _mm_cvtsi32_si128(bits as i32)) })
         }
         #[inline(always)]
-        fn but(self, mask: Self, other: Self) -> Self {
+        fn replace_where(self, mask: Self, other: Self) -> Self {
             // SAFETY: a value of this type exists only where the processor has AVX2.
             Self(unsafe { _mm256_blendv_epi8(self.0, other.0, mask.0) })
         }
