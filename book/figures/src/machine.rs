@@ -13,7 +13,7 @@ use simt::module::LoadedKernel;
 use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 use simt::program::{DecodedKernel, MemSpace};
 use simt::report::LaunchReport;
-use simt::trace::{Access, Follow, Step};
+use simt::trace::{Access, Step, TraceSelection};
 
 pub(crate) fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -216,7 +216,9 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
     let params = kernel.param_block(&arguments)?;
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match traced {
-        Some(([x, y], warp)) => gpu.trace(kernel, &config, Follow { block: [x, y, 0], warp, max_steps: MOST_STEPS })?,
+        Some(([x, y], warp)) => {
+            gpu.trace(kernel, &config, TraceSelection { block: [x, y, 0], warp, max_steps: MOST_STEPS })?
+        }
         None => (gpu.launch(kernel, &config)?, Vec::new()),
     };
     let (warps, steps) = steps.into_iter().unzip();

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::LaunchOptions;
 use simt::program::MemSpace;
-use simt::trace::Follow;
+use simt::trace::TraceSelection;
 
 use crate::lanes::{Bar, Lanes};
 use crate::machine;
@@ -149,9 +149,9 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     arguments.extend([a, b, c].map(Argument::from));
     let shape = Geometry::line(1, (EDGE * EDGE) as u32);
     let params = kernel.param_block(&arguments)?;
-    let follow = Follow { block: [0; 3], warp: Some(0), max_steps: 1 << 16 };
+    let selection = TraceSelection { block: [0; 3], warp: Some(0), max_steps: 1 << 16 };
     let config = shape.config(params, LaunchOptions::default());
-    let (report, steps) = gpu.trace(kernel, &config, follow)?;
+    let (report, steps) = gpu.trace(kernel, &config, selection)?;
     anyhow::ensure!(report.mistakes.codes().is_empty(), "it goes wrong");
     let tile = kernel.kernel().shared.iter().find(|array| array.name.contains("b_tile"));
     let tile = tile.context("no tile of B")?;

@@ -15,7 +15,7 @@ use simt::module::{LoadedKernel, Module};
 use simt::program::text::InstrText;
 use simt::program::{DeclaredArray, SourceLoc};
 use simt::report::LaunchReport;
-use simt::trace::{Follow, Step};
+use simt::trace::{Step, TraceSelection};
 
 use crate::trial::Trial;
 use crate::{JudgeError, Request};
@@ -204,8 +204,8 @@ impl<'a> EmulatedModule<'a> {
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
         let config = self.config(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
-        let follow = Follow { block: [0; 3], warp: Some(warp), max_steps };
-        let traced = config.ok().and_then(|config| self.gpu.trace(&self.kernel, &config, follow).ok());
+        let selection = TraceSelection { block: [0; 3], warp: Some(warp), max_steps };
+        let traced = config.ok().and_then(|config| self.gpu.trace(&self.kernel, &config, selection).ok());
         self.free(&buffers);
         let (report, steps) = traced?;
         Some((report, steps.into_iter().map(|(_, step)| step).collect()))

@@ -8,7 +8,7 @@ use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};
 use crate::report::LaunchReport;
 use crate::texture::Textures;
-use crate::trace::{Follow, Observer, Recorder, Step};
+use crate::trace::{Observer, Recorder, Step, TraceSelection};
 
 #[derive(Debug)]
 pub struct Gpu {
@@ -146,9 +146,9 @@ impl Gpu {
         &self,
         kernel: &LoadedKernel,
         config: &LaunchRequest,
-        follow: Follow,
+        selection: TraceSelection,
     ) -> Result<(LaunchReport, Vec<(u32, Step)>), LaunchRefused> {
-        let recorder = Recorder::new(follow, config.grid);
+        let recorder = Recorder::new(selection, config.grid);
         let report = self.observe(kernel, config, &recorder)?;
         Ok((report, recorder.into_steps()))
     }

@@ -1,8 +1,7 @@
 //! Steps of one warp, or of all warps of a block, for pictures and inspection.
 //!
-//! [`crate::gpu::Gpu::trace`] runs a kernel as a counted launch does and writes down these steps. It is a way of
-//! running of its own, so the others know nothing of it. Not here: what the steps cost; that is what
-//! [`crate::memory::rules`] says of an access's addresses.
+//! [`crate::gpu::Gpu::trace`] runs a kernel as a counted launch does and records these steps. Their costs follow from
+//! the addresses of the accesses, by [`crate::memory::rules`].
 
 use std::sync::Mutex;
 
@@ -10,7 +9,7 @@ use crate::lock::{into_inner, lock};
 use crate::memory::rules::Addresses;
 use crate::program::MemSpace;
 
-/// Sees what warps do while a launch runs: [`crate::launch::observe`].
+/// Receives the steps of warps while a launch runs: [`crate::launch::observe`].
 pub trait Observer: Sync {
     /// Returns whether a block runs; blocks are numbered with x running fastest. The results of the others are missing.
     fn runs(&self, block: u64) -> bool {
@@ -19,20 +18,20 @@ pub trait Observer: Sync {
     }
 
     /// Returns whether the steps of a warp are observed.
-    fn follows(&self, block: u64, warp: u32) -> bool;
+    fn observes(&self, block: u64, warp: u32) -> bool;
 
-    /// Receives what a warp is about to do. Warps of one block come one after the other, blocks at the same time.
+    /// Receives the next step of a warp. Warps of one block run one after the other, blocks at the same time.
     fn step(&self, block: u64, warp: u32, step: Step);
 }
 
-/// Selection of warps and a number of steps.
+/// The warps whose steps are recorded, and the number of steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Follow {
+pub struct TraceSelection {
     /// Coordinates of the block in the grid.
     pub block: [u32; 3],
     /// Number of the warp in the block; all of them for `None`.
     pub warp: Option<u32>,
-    /// Steps to keep: the first ones. A warp can run for long.
+    /// Steps to keep: the first ones.
     pub max_steps: usize,
 }
 
@@ -43,7 +42,7 @@ pub struct Step {
     pub instr: u32,
     /// Whether the operation begins its instruction: machine code may need several operations for one.
     pub first: bool,
-    /// The lanes that do it: those that are here and that its guard lets through.
+    /// The lanes that execute it: those of the running group for which the guard holds.
     pub lanes: u32,
     /// Memory of a load, a store or an atomic.
     pub access: Option<Access>,
@@ -74,25 +73,20 @@ pub struct Access {
     pub addresses: Addresses,
 }
 
-/// Records the steps of the warps that are followed, each with its warp.
+/// Records the steps of the selected warps, each with its warp.
 #[derive(Debug)]
 pub(crate) struct Recorder {
+    /// Linear index of the selected block.
     block: u64,
-    warp: Option<u32>,
-    max_steps: usize,
+    selection: TraceSelection,
     steps: Mutex<Vec<(u32, Step)>>,
 }
 
 impl Recorder {
-    pub(crate) fn new(follow: Follow, grid: [u32; 3]) -> Self {
-        let [x, y, z] = follow.block.map(u64::from);
+    pub(crate) fn new(selection: TraceSelection, grid: [u32; 3]) -> Self {
+        let [x, y, z] = selection.block.map(u64::from);
         let [width, height, _] = grid.map(u64::from);
-        Self {
-            block: x + width * (y + height * z),
-            warp: follow.warp,
-            max_steps: follow.max_steps,
-            steps: Mutex::default(),
-        }
+        Self { block: x + width * (y + height * z), selection, steps: Mutex::default() }
     }
 
     pub(crate) fn into_steps(self) -> Vec<(u32, Step)> {
@@ -101,13 +95,13 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn follows(&self, block: u64, warp: u32) -> bool {
-        self.block == block && self.warp.is_none_or(|followed| followed == warp)
+    fn observes(&self, block: u64, warp: u32) -> bool {
+        self.block == block && self.selection.warp.is_none_or(|selected| selected == warp)
     }
 
     fn step(&self, _: u64, warp: u32, step: Step) {
         let mut steps = lock(&self.steps);
-        if steps.len() < self.max_steps && step.lanes != 0 {
+        if steps.len() < self.selection.max_steps && step.lanes != 0 {
             steps.push((warp, step));
         }
     }

@@ -124,7 +124,7 @@ fn an_address_that_is_no_such_function() {
 /// An activation's array starts undefined, whatever an earlier one left in the same place; and what the caller has of
 /// undefined values is undefined still when the call is over.
 #[test]
-fn undefined_values_are_followed_through_calls() {
+fn undefined_values_propagate_through_calls() {
     let functions = include_str!("ptx/function_with_an_array.ptx");
     let twice = |first: u32, second: u32| {
         format!(

@@ -8,24 +8,24 @@ use simt::launch::LaunchOptions;
 use simt::memory::rules;
 use simt::program::MemSpace;
 use simt::report::LaunchReport;
-use simt::trace::{Follow, Step};
+use simt::trace::{Step, TraceSelection};
 
 /// Each thread loads a word, 8 bytes apart, stores it to shared memory, waits and, in odd lanes only, stores it back.
 const KERNEL: &str = include_str!("ptx/traced.ptx");
 
-fn traced(follow: Follow) -> (u64, LaunchReport, Vec<Step>) {
+fn traced(selection: TraceSelection) -> (u64, LaunchReport, Vec<Step>) {
     let gpu = Gpu::with_memory(1 << 24);
     let module = gpu.load(&format!("{}{KERNEL}", header())).expect("it is valid");
     let kernel = &module.kernels()[0];
     let buffer = gpu.upload(&[0_u32; 128]);
     let params = kernel.param_block(&[buffer.into()]).expect("its parameter");
     let config = Geometry::line(2, 64).config(params, LaunchOptions::default());
-    let (report, steps) = gpu.trace(kernel, &config, follow).expect("it starts");
+    let (report, steps) = gpu.trace(kernel, &config, selection).expect("it starts");
     (buffer, report, steps.into_iter().map(|(_, step)| step).collect())
 }
 
-fn follow(block: u32, warp: u32) -> Follow {
-    Follow { block: [block, 0, 0], warp: Some(warp), max_steps: 1000 }
+fn one_warp(block: u32, warp: u32) -> TraceSelection {
+    TraceSelection { block: [block, 0, 0], warp: Some(warp), max_steps: 1000 }
 }
 
 fn mnemonics(report: &LaunchReport, steps: &[Step]) -> String {
@@ -37,13 +37,13 @@ fn mnemonics(report: &LaunchReport, steps: &[Step]) -> String {
 
 #[test]
 fn steps_come_in_the_order_in_which_they_ran() {
-    let (_, report, steps) = traced(follow(0, 0));
+    let (_, report, steps) = traced(one_warp(0, 0));
     insta::assert_snapshot!(mnemonics(&report, &steps), @"ld.param.u64 mov.u32 mul.wide.u32 add.s64 ld.global.u32 shl.b32 mov.u32 add.s32 st.shared.u32 bar.sync and.b32 setp.ne.u32 st.global.u32 ret;");
 }
 
 #[test]
 fn an_access_has_the_addresses_of_its_active_lanes() {
-    let (buffer, _, steps) = traced(follow(1, 1));
+    let (buffer, _, steps) = traced(one_warp(1, 1));
     let accesses: Vec<_> = steps.iter().filter_map(|step| step.access.as_ref()).collect();
     let [_, load, shared, store] = accesses[..] else { panic!("{accesses:?}") };
     assert_eq!((load.space, load.load, load.bytes), (MemSpace::Global, true, 4));
@@ -60,7 +60,7 @@ fn an_access_has_the_addresses_of_its_active_lanes() {
 #[test]
 fn its_sectors_add_up_to_the_counters() {
     let sectors = |block, warp| -> (u64, LaunchReport) {
-        let (_, report, steps) = traced(follow(block, warp));
+        let (_, report, steps) = traced(one_warp(block, warp));
         let accesses = steps.iter().filter_map(|step| step.access.as_ref());
         let loads = accesses.filter(|a| a.load && a.space == MemSpace::Global);
         let n = loads.map(|a| u64::from(rules::sectors(&a.addresses, a.bytes))).sum();
@@ -74,7 +74,7 @@ fn its_sectors_add_up_to_the_counters() {
 
 #[test]
 fn no_more_steps_are_kept_than_asked_for() {
-    let (_, _, steps) = traced(Follow { max_steps: 3, ..follow(0, 0) });
+    let (_, _, steps) = traced(TraceSelection { max_steps: 3, ..one_warp(0, 0) });
     assert_eq!(steps.len(), 3);
-    assert!(traced(follow(0, 9)).2.is_empty());
+    assert!(traced(one_warp(0, 9)).2.is_empty());
 }

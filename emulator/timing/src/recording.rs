@@ -57,7 +57,7 @@ impl Observer for Recording {
         self.blocks.contains_key(&block)
     }
 
-    fn follows(&self, block: u64, _: u32) -> bool {
+    fn observes(&self, block: u64, _: u32) -> bool {
         self.runs(block) && self.n_steps.load(Ordering::Relaxed) <= MAX_STEPS
     }
 

@@ -64,7 +64,7 @@ pub(crate) struct Fiber {
     /// Phase that the fiber polled last and that had not ended; `None` where it has polled something else since.
     pub(crate) phase: Option<PhaseWait>,
     /// Number of `nanosleep` instructions since the fiber polled `phase`.
-    pub(crate) naps: u32,
+    pub(crate) sleeps: u32,
 }
 
 impl Fiber {

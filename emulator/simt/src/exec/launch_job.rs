@@ -82,6 +82,11 @@ impl Job<'_> {
         self.check_level.checks() && is_alone && self.resident > 0 && blocks > self.resident && !reads_clock()
     }
 
+    /// Returns the instruction of the operation at `pc`.
+    pub(crate) fn instr_at(&self, pc: u32) -> u32 {
+        self.kernel.ops.get(pc as usize).map_or(0, |op| op.instr)
+    }
+
     pub(crate) fn constants(&self, rank: u32) -> *const Line {
         let of_rank = (rank as usize).checked_sub(1).and_then(|at| self.constants.get(at));
         of_rank.unwrap_or(&self.kernel.consts).as_ptr()

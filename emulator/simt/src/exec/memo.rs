@@ -487,21 +487,21 @@ impl Memo<'_> {
         }
         let n = u64::from(self.wavefronts[base as usize & 3]);
         let ideal = u64::from(self.ideal);
-        let t = &mut self.tally;
-        t.shared_requests += 1;
-        t.shared_lanes += u64::from(self.mask.count());
-        t.wavefronts += n;
-        t.ideal += ideal;
+        let tally = &mut self.tally;
+        tally.shared_requests += 1;
+        tally.shared_lanes += u64::from(self.mask.count());
+        tally.wavefronts += n;
+        tally.ideal += ideal;
         match self.merge {
             Merge::Alone => {
-                t.merged_requests += 1;
-                t.merged_wavefronts += n;
-                t.merged_ideal += ideal;
+                tally.merged_requests += 1;
+                tally.merged_wavefronts += n;
+                tally.merged_ideal += ideal;
             }
             Merge::Leads { .. } => {
-                t.merged_requests += 1;
-                t.merged_wavefronts += u64::from(self.merged[0]);
-                t.merged_ideal += u64::from(self.merged[1]);
+                tally.merged_requests += 1;
+                tally.merged_wavefronts += u64::from(self.merged[0]);
+                tally.merged_ideal += u64::from(self.merged[1]);
             }
             Merge::Follows => {}
         }

@@ -4,7 +4,7 @@ use crate::exec::worker::Worker;
 
 pub(crate) trait RunMode {
     /// The variant handles every launch: it decides at run time whether to count and check, and alone calls observers,
-    /// follows undefined values and performs asynchronous products.
+    /// propagates undefined values and performs asynchronous products.
     const GENERAL: bool = false;
     const COUNTS: bool = false;
     const CHECKS: bool = false;

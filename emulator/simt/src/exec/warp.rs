@@ -14,13 +14,13 @@ use crate::exec::memory::{load_store, local_pointers};
 use crate::exec::run_mode::{Checked, Counted, General, Plain, RunMode};
 use crate::exec::worker::Worker;
 
-/// Number of polls in a row after which a fiber yields to other lanes and warps. More would delay what
-/// the fiber waits for.
-const POLLS: u32 = 64;
+/// Number of polls in a row after which a fiber yields to other lanes and warps, one of which may store the value that
+/// it waits for.
+const POLLS_BEFORE_YIELD: u32 = 64;
 
-/// Number of `nanosleep` instructions after which a fiber no longer counts as waiting for the phase that it polled
-/// last.
-const NAPS: u32 = 64;
+/// Number of `nanosleep` instructions since the last poll of an mbarrier's phase after which the fiber no longer counts
+/// as waiting for that phase.
+const SLEEPS_BEFORE_PHASE_EXPIRES: u32 = 64;
 
 /// A barrier that counts this many threads or more is an illegal instruction.
 const BARRIER_THREADS_LIMIT: u32 = 2048;
@@ -153,17 +153,17 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             worker.trace(op, active);
         }
         if M::GENERAL
-            && let Some(followed) = &mut worker.followed
+            && let Some(executed) = &mut worker.executed_pcs
         {
-            followed.insert(at.pc);
+            executed.insert(at.pc);
         }
         if M::GENERAL && M::checks(worker) {
-            worker.follow(op, at.pc, active, at.lanes);
+            worker.propagate_undefined(op, at.pc, active, at.lanes);
         }
         if M::GENERAL && worker.warp.in_flight {
             worker.touch_in_flight(at.pc, active);
         }
-        if M::GENERAL && worker.checks.follows_fences && !active.is_empty() {
+        if M::GENERAL && worker.checks.checks_fences && !active.is_empty() {
             worker.note_written(at.pc);
         }
         match &op.kind {
@@ -357,9 +357,9 @@ impl Worker<'_> {
             self.check_local_pointers(a, make_spec(), good);
         }
         if M::checks(self) && !self.checks.fresh.lanes.is_empty() {
-            self.follow_fresh_load(a, pc, active);
+            self.propagate_fresh_load(a, pc, active);
         } else if M::GENERAL && M::checks(self) {
-            self.follow_load(a, active);
+            self.propagate_load(a, active);
         }
     }
 
@@ -367,7 +367,7 @@ impl Worker<'_> {
     fn store<M: RunMode>(&mut self, a: &Access, pc: u32, active: LaneMask) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
         let make_spec = || AccessSpec::of(a, AccessKind::Write, pc, memo);
-        let moved = M::GENERAL && M::checks(self) && self.follow_store(a, pc, active);
+        let moved = M::GENERAL && M::checks(self) && self.propagate_store(a, pc, active);
         let memory = self.locate::<M>(make_spec, active);
         if a.order == Order::Strong {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
@@ -392,7 +392,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Records that the fiber polled memory; after [`POLLS`] in a row it yields to the other lanes and pauses.
+    /// Records that the fiber polled memory; after [`POLLS_BEFORE_YIELD`] in a row it yields to the other lanes and pauses.
     pub(crate) fn poll(&mut self, lanes: LaneMask) -> ControlFlow<AfterOp> {
         // Later accesses see what other threads stored before the value that was just read.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
@@ -400,7 +400,7 @@ impl Worker<'_> {
         self.spent += POLL_COST;
         self.warp.fiber.phase = None;
         self.warp.fiber.polls += 1;
-        if self.warp.fiber.polls < POLLS {
+        if self.warp.fiber.polls < POLLS_BEFORE_YIELD {
             return ControlFlow::Continue(());
         }
         self.warp.fiber.polls = 0;
@@ -547,7 +547,7 @@ impl Worker<'_> {
             }
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }
-        self.warp.fiber.wait_instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
+        self.warp.fiber.wait_instr = self.job.instr_at(pc);
         self.warp.fiber.state = FiberState::Lanes { need: need | active, place };
         ControlFlow::Break(AfterOp::Wait)
     }
@@ -574,7 +574,7 @@ impl Worker<'_> {
                 }
             }
             OpKind::ClusterBarrier { waits } => {
-                let instr = self.job.kernel.ops[pc as usize].instr;
+                let instr = self.job.instr_at(pc);
                 if *waits {
                     return ControlFlow::Break(self.wait_for_cluster(pc, instr, active));
                 }
@@ -590,8 +590,8 @@ impl Worker<'_> {
             OpKind::Yield => {
                 // A thread that sleeps waits for something that the other lanes may do.
                 self.activity.polled = true;
-                self.warp.fiber.naps += 1;
-                if self.warp.fiber.naps > NAPS {
+                self.warp.fiber.sleeps += 1;
+                if self.warp.fiber.sleeps > SLEEPS_BEFORE_PHASE_EXPIRES {
                     self.warp.fiber.phase = None;
                 }
                 self.yield_to_other_lanes(at.lanes);
@@ -686,16 +686,16 @@ impl Worker<'_> {
 
     fn fence(&mut self) {
         std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-        crate::exec::worker::tell_races!(self.checks, fence());
+        crate::exec::worker::notify_races!(self.checks, fence());
     }
 
-    /// Tells the race checks of a `bar.warp.sync` by groups of lanes that name the same mask.
+    /// Notifies the race checks of a `bar.warp.sync`, by groups of lanes that name the same mask.
     fn record_warp_sync(&mut self, pc: u32, groups: &[(LaneMask, LaneMask)]) {
-        let instr = self.job.kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         for (named, lanes) in groups {
             let mask = *named | *lanes;
             let all = (self.warp.live & !mask).is_empty();
-            crate::exec::worker::tell_races!(self.checks, interval.warp_sync(instr, mask, all));
+            crate::exec::worker::notify_races!(self.checks, interval.warp_sync(instr, mask, all));
         }
     }
 

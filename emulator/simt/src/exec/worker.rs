@@ -32,7 +32,7 @@ pub(crate) struct Worker<'j> {
     /// Number of blocks that have ended, where all others poll memory that does not change, as far as that is known.
     pub(crate) others_wait: Option<u64>,
     /// Positions of the operations that a warp runs, where these are collected.
-    pub(crate) followed: Option<BTreeSet<u32>>,
+    pub(crate) executed_pcs: Option<BTreeSet<u32>>,
 }
 
 pub(crate) struct WarpContext {
@@ -49,6 +49,13 @@ pub(crate) struct WarpContext {
     pub(crate) turn_start: i64,
     /// Whether the warp has asynchronous products (`wgmma`) in flight.
     pub(crate) in_flight: bool,
+}
+
+impl WarpContext {
+    /// Returns the linear index in the block of a lane's thread.
+    pub(crate) fn thread_of(&self, lane: usize) -> u32 {
+        self.index * WARP as u32 + lane as u32
+    }
 }
 
 /// Cached state of memory instructions, which makes their next accesses cheaper.
@@ -83,11 +90,11 @@ pub(crate) struct CheckState {
     pub(crate) shared_races: Option<SharedRaces>,
     pub(crate) global_races: Option<BlockRaces>,
     /// Whether a product (`wgmma`) may follow a write of its registers without a `wgmma.fence` between them.
-    pub(crate) follows_fences: bool,
+    pub(crate) checks_fences: bool,
 }
 
 impl CheckState {
-    /// Returns the clocks of the block's warps, where they are followed.
+    /// Returns the clocks of the block's warps, where they are kept.
     pub(crate) fn clocks(&mut self) -> Option<&mut WarpClocks> {
         self.shared_races.as_mut()?.clocks.as_deref_mut()
     }
@@ -129,7 +136,7 @@ impl<'j> Worker<'j> {
                 shared_races: (checks && job.shared_bytes > 0 && job.cluster_blocks == 1)
                     .then(|| SharedRaces::new(kernel)),
                 global_races: global_races.map(|all| BlockRaces::new(kernel, all)),
-                follows_fences: checks && in_flight.is_some_and(|known| known.unfenced.is_some()),
+                checks_fences: checks && in_flight.is_some_and(|known| known.unfenced.is_some()),
             },
             counts: Counts::new(if job.check_level.counts() { kernel.ops.len() } else { 0 }),
             activity: Activity::default(),
@@ -137,20 +144,20 @@ impl<'j> Worker<'j> {
             stopped: false,
             acting: None,
             others_wait: None,
-            followed: None,
+            executed_pcs: None,
         }
     }
 
     /// Returns whether the running warp needs [`crate::exec::run_mode::General`]: an observer sees its steps, its
-    /// products are under way, values of its registers are undefined, fences are followed, or the CPU has none of the
+    /// products are under way, values of its registers are undefined, fences are checked, or the CPU has none of the
     /// vector instructions that the other variants are compiled for.
     #[inline(always)]
     pub(crate) fn needs_general_loop(&self) -> bool {
         cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline
             || self.warp.in_flight
-            || self.checks.follows_fences
+            || self.checks.checks_fences
             || self.job.observer.is_some()
-            || self.followed.is_some()
+            || self.executed_pcs.is_some()
             || !self.checks.shadow.is_clean()
     }
 
@@ -223,8 +230,7 @@ impl<'j> Worker<'j> {
     /// Records a mistake at operation `pc`. A checked launch goes on; otherwise the block stops.
     #[cold]
     pub(crate) fn record_mistake(&mut self, pc: u32, mask: LaneMask, details: MistakeDetails) {
-        let instr = self.job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
-        self.record_mistake_at(instr, mask, details);
+        self.record_mistake_at(self.job.instr_at(pc), mask, details);
     }
 
     pub(crate) fn record_mistake_at(&mut self, instr: u32, mask: LaneMask, details: MistakeDetails) {
@@ -259,8 +265,8 @@ impl<'j> Worker<'j> {
     }
 }
 
-/// Tells the race checks of both spaces, where there are any: `tell_races!(self.checks, interval.enter(warp))`.
-macro_rules! tell_races {
+/// Notifies the race checks of both memory spaces, where there are any: `notify_races!(self.checks, interval.enter(warp))`.
+macro_rules! notify_races {
     ($checks:expr, $($call:tt)+) => {
         if let Some(races) = &mut $checks.shared_races {
             races.$($call)+;
@@ -270,4 +276,4 @@ macro_rules! tell_races {
         }
     };
 }
-pub(crate) use tell_races;
+pub(crate) use notify_races;

@@ -27,7 +27,7 @@ pub(crate) struct Bytes {
     len: usize,
     /// Host allocation to free, when it is ours.
     owned: Option<(*mut u8, Layout)>,
-    /// Written bytes, as bits. Empty where that is not followed.
+    /// Written bytes, as bits. Empty where writes are not tracked.
     written: Box<[AtomicU64]>,
     /// Every byte was written.
     all_written: AtomicBool,

@@ -31,11 +31,11 @@ pub(crate) struct Apart {
     /// Threads that passed a barrier in such a meeting.
     pub(crate) passed: Vec<BarrierGroup>,
     /// Whether threads of the block that are out of step were reported.
-    pub(crate) told: bool,
+    pub(crate) reported: bool,
     /// Part of a warp waits at an aligned barrier, the rest of it was elsewhere.
     pub(crate) part: Option<PartOfWarp>,
     /// Whether such a part of a warp was reported: later ones are not recorded.
-    pub(crate) part_told: bool,
+    pub(crate) part_reported: bool,
 }
 
 /// Lanes that came to a barrier without the rest of their warp.

@@ -41,7 +41,7 @@ pub(crate) struct WarpProgress {
     /// Whether the warp has executed `wgmma.fence`.
     pub(crate) fenced: bool,
     /// Uses of registers of products below this number have been reported.
-    pub(crate) told: u64,
+    pub(crate) reported: u64,
 }
 
 /// A product under way: what each of the four warps has issued of it.

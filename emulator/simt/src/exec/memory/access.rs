@@ -20,13 +20,13 @@ impl<'j> Worker<'j> {
     ) -> Located {
         let spec = make_spec();
         let counts = M::counts(self);
-        let m = &self.access.memos[spec.memo];
+        let memo = &self.access.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::passes::validate` has established, and `source` is the line of
         // one, of the width that `wide` says.
-        let first = unsafe { m.repeats(self.warp.lanes.source(spec.addr.src), spec.addr.wide, active) };
+        let first = unsafe { memo.repeats(self.warp.lanes.source(spec.addr.src), spec.addr.wide, active) };
         let known = first.map(|value| place(spec.addr, spec.bias(), value));
         let base = match known {
-            Some(base) if m.reaches(base, spec.bytes) => base,
+            Some(base) if memo.reaches(base, spec.bytes) => base,
             _ => match self.look_up(make_spec(), active, known) {
                 Some(base) => base,
                 None => {
@@ -36,23 +36,23 @@ impl<'j> Worker<'j> {
                 }
             },
         };
-        let m = &mut self.access.memos[spec.memo];
-        let home = m.home;
+        let memo = &mut self.access.memos[spec.memo];
+        let home = memo.home;
         if counts {
             match home {
-                Home::Shared => m.count_shared(base),
-                Home::Global => m.count_global(base),
+                Home::Shared => memo.count_shared(base),
+                Home::Global => memo.count_global(base),
                 Home::Local => {
-                    m.tally.local_requests += 1;
-                    m.tally.local_lanes += u64::from(active.count());
+                    memo.tally.local_requests += 1;
+                    memo.tally.local_lanes += u64::from(active.count());
                 }
-                Home::Param | Home::Nowhere => m.tally.constant_requests += 1,
+                Home::Param | Home::Nowhere => memo.tally.constant_requests += 1,
             }
         }
-        let (mut host, mut delta) = (m.host.wrapping_add(base as usize), m.delta.as_ptr());
-        let mut layout = LaneLayout { spread: m.spread, halves: m.halves };
+        let (mut host, mut delta) = (memo.host.wrapping_add(base as usize), memo.delta.as_ptr());
+        let mut layout = LaneLayout { spread: memo.spread, halves: memo.halves };
         if home == Home::Local {
-            delta = m.local.as_ptr();
+            delta = memo.local.as_ptr();
             host = self.local_place(make_spec(), base);
             layout = LaneLayout::GATHER;
         }
@@ -73,26 +73,26 @@ impl<'j> Worker<'j> {
     #[cold]
     #[inline(never)]
     fn look_up(&mut self, spec: AccessSpec<'_>, active: LaneMask, known: Option<u64>) -> Option<u64> {
-        let m = &mut self.access.memos[spec.memo];
+        let memo = &mut self.access.memos[spec.memo];
         let base = match known {
             Some(base) => base,
             None => {
                 let addresses = addresses(&self.warp.lanes, spec.addr, spec.bias());
                 self.access.serial += 1;
-                if !m.learn(&addresses, active, self.access.serial, self.job.check_level.checks()) {
+                if !memo.learn(&addresses, active, self.access.serial, self.job.check_level.checks()) {
                     return None;
                 }
-                addresses[m.first as usize & 31]
+                addresses[memo.first as usize & 31]
             }
         };
-        (m.reaches(base, spec.bytes) || self.find(spec, base)).then_some(base)
+        (memo.reaches(base, spec.bytes) || self.find(spec, base)).then_some(base)
     }
 
     /// Looks up where an access lies. Returns whether it is all in one allocation, and allowed.
     fn find(&mut self, spec: AccessSpec<'_>, base: u64) -> bool {
         let job = self.job;
-        let m = &mut self.access.memos[spec.memo];
-        let start = base.wrapping_add(m.low as u64);
+        let memo = &mut self.access.memos[spec.memo];
+        let start = base.wrapping_add(memo.low as u64);
         let space = match spec.space {
             MemSpace::Generic if start >= window::SHARED => match start >> window::BITS {
                 w if w == window::SHARED >> window::BITS => MemSpace::Shared,
@@ -111,11 +111,11 @@ impl<'j> Worker<'j> {
                 let Some((from, to)) = start.checked_sub(own).and_then(|o| self.block.shared_range(job, o)) else {
                     return false;
                 };
-                m.from = own + u64::from(from);
-                m.len = u64::from(to - from);
-                m.host = self.block.shared_start().wrapping_sub(own as usize);
-                m.home = Home::Shared;
-                m.allocation = None;
+                memo.from = own + u64::from(from);
+                memo.len = u64::from(to - from);
+                memo.host = self.block.shared_start().wrapping_sub(own as usize);
+                memo.home = Home::Shared;
+                memo.allocation = None;
             }
             MemSpace::Global => {
                 let Some(allocation) = job.table.live(start) else { return false };
@@ -126,34 +126,34 @@ impl<'j> Worker<'j> {
                     // What an unchecked launch writes is not marked: a later check must not complain of it.
                     allocation.bytes.trust();
                 }
-                m.from = allocation.base;
-                m.len = allocation.bytes.len() as u64;
-                m.host = allocation.bytes.start().wrapping_sub(allocation.base as usize);
-                m.home = if spec.space == MemSpace::Const { Home::Param } else { Home::Global };
-                m.allocation = Some(allocation);
+                memo.from = allocation.base;
+                memo.len = allocation.bytes.len() as u64;
+                memo.host = allocation.bytes.start().wrapping_sub(allocation.base as usize);
+                memo.home = if spec.space == MemSpace::Const { Home::Param } else { Home::Global };
+                memo.allocation = Some(allocation);
             }
             MemSpace::Local => {
                 let each = crate::exec::block::local_stride(job) as i32;
-                let first = m.first as usize & 31;
-                let ways = m.local.iter_mut().zip(&m.delta).enumerate();
+                let first = memo.first as usize & 31;
+                let ways = memo.local.iter_mut().zip(&memo.delta).enumerate();
                 ways.for_each(|(lane, (way, delta))| {
                     *way = delta.wrapping_add((lane as i32 - first as i32).wrapping_mul(each))
                 });
-                m.from = window::LOCAL;
-                m.len = job.local_bytes.into();
-                m.home = Home::Local;
-                m.allocation = None;
+                memo.from = window::LOCAL;
+                memo.len = job.local_bytes.into();
+                memo.home = Home::Local;
+                memo.allocation = None;
             }
             MemSpace::Param if !writes => {
-                m.from = window::PARAM;
-                m.len = job.params.len() as u64;
-                m.host = job.params.as_ptr().cast_mut().wrapping_sub(window::PARAM as usize);
-                m.home = Home::Param;
-                m.allocation = None;
+                memo.from = window::PARAM;
+                memo.len = job.params.len() as u64;
+                memo.host = job.params.as_ptr().cast_mut().wrapping_sub(window::PARAM as usize);
+                memo.home = Home::Param;
+                memo.allocation = None;
             }
             _ => return false,
         }
-        m.reaches(base, spec.bytes)
+        memo.reaches(base, spec.bytes)
     }
 
     /// Returns the host address of the first active lane's local memory.

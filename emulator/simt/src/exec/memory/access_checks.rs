@@ -12,12 +12,12 @@ use crate::exec::{memo::Memo, memory::access_spec::AccessSpec, worker::Worker};
 impl Worker<'_> {
     #[inline(never)]
     pub(crate) fn check_local(&mut self, spec: AccessSpec<'_>, base: u64) {
-        let m = &self.access.memos[spec.memo];
-        let first = self.local_offset(m.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
+        let memo = &self.access.memos[spec.memo];
+        let first = self.local_offset(memo.first as usize & 31) as i64 + (base - window::LOCAL) as i64;
         let n = spec.bytes as usize;
         let mut guilty = LaneMask::EMPTY;
-        for lane in m.mask.iter() {
-            let start = (first + i64::from(m.local[lane])) as usize;
+        for lane in memo.mask.iter() {
+            let start = (first + i64::from(memo.local[lane])) as usize;
             if !self.block.local_written.access(start, n, spec.kind == AccessKind::Write) {
                 guilty |= LaneMask::of(lane);
             }
@@ -30,16 +30,16 @@ impl Worker<'_> {
 
     #[inline(never)]
     pub(crate) fn check_shared(&mut self, spec: AccessSpec<'_>, base: u64) {
-        let m = &self.access.memos[spec.memo];
+        let memo = &self.access.memos[spec.memo];
         let offset = (base & ((1 << RANK_SHIFT) - 1)) as i64;
         let written = &mut self.block.shared_written;
-        let (cells, start) = (m.cells(), (offset + m.low) as usize);
+        let (cells, start) = (memo.cells(), (offset + memo.low) as usize);
         let mut unwritten = false;
         match (cells.bits.is_empty(), spec.kind == AccessKind::Write) {
             (false, true) => written.set_cells(start, cells.bits),
             (false, false) => unwritten = !written.all_cells(start, cells.bits),
             (true, writes) => {
-                for run in m.runs() {
+                for run in memo.runs() {
                     let (start, n) = ((offset + i64::from(run.start)) as usize, run.bytes as usize);
                     unwritten |= !written.access(start, n, writes);
                 }
@@ -52,26 +52,25 @@ impl Worker<'_> {
             self.overwrite_mbarriers(spec, offset);
         }
         if let Some(races) = &mut self.checks.shared_races {
-            let m = &self.access.memos[spec.memo];
-            let host = m.host.wrapping_add(base as usize);
-            let instr = self.job.kernel.ops[spec.pc as usize].instr;
-            let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &m.delta };
-            let touch = spec.touch(m, instr, self.warp.index, offset as u64, &values);
+            let memo = &self.access.memos[spec.memo];
+            let host = memo.host.wrapping_add(base as usize);
+            let instr = self.job.instr_at(spec.pc);
+            let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &memo.delta };
+            let touch = spec.touch(memo, instr, self.warp.index, offset as u64, &values);
             races.access(&touch, &mut self.block.collector);
         }
     }
 
     #[inline(never)]
     fn overwrite_mbarriers(&mut self, spec: AccessSpec<'_>, offset: i64) {
-        let m = &self.access.memos[spec.memo];
+        let memo = &self.access.memos[spec.memo];
         let barriers = &mut self.block.mbarriers;
-        if !barriers.lies_in((offset + m.low) as u32, m.span as u32) {
+        if !barriers.lies_in((offset + memo.low) as u32, memo.span as u32) {
             return;
         }
-        for lane in m.mask.iter() {
-            let thread = self.warp.index * 32 + lane as u32;
-            let by = InstrThread { instr: self.job.kernel.ops[spec.pc as usize].instr, thread };
-            barriers.overwrite((offset + i64::from(m.delta[lane])) as u32, spec.bytes, by);
+        for lane in memo.mask.iter() {
+            let by = InstrThread { instr: self.job.instr_at(spec.pc), thread: self.warp.thread_of(lane) };
+            barriers.overwrite((offset + i64::from(memo.delta[lane])) as u32, spec.bytes, by);
         }
     }
 
@@ -82,27 +81,27 @@ impl Worker<'_> {
         {
             clocks.strong_access(spec.mark(), self.warp.index);
         }
-        let m = &self.access.memos[spec.memo];
-        let Some(allocation) = m.allocation else { return };
+        let memo = &self.access.memos[spec.memo];
+        let Some(allocation) = memo.allocation else { return };
         if !allocation.bytes.trusted() {
             self.check_written(spec, base);
         }
         if let Some(races) = &mut self.checks.global_races {
-            let m = &self.access.memos[spec.memo];
-            let instr = self.job.kernel.ops[spec.pc as usize].instr;
-            let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &m.delta };
-            let touch = spec.touch(m, instr, self.warp.index, base, &values);
+            let memo = &self.access.memos[spec.memo];
+            let instr = self.job.instr_at(spec.pc);
+            let values = Stored { lanes: &self.warp.lanes, store: spec.store, host, delta: &memo.delta };
+            let touch = spec.touch(memo, instr, self.warp.index, base, &values);
             races.access(&touch, &mut self.block.collector);
         }
     }
 
     #[inline(never)]
     fn check_written(&mut self, spec: AccessSpec<'_>, base: u64) {
-        let m = &self.access.memos[spec.memo];
-        let Some(allocation) = m.allocation else { return };
+        let memo = &self.access.memos[spec.memo];
+        let Some(allocation) = memo.allocation else { return };
         let offset = base.wrapping_sub(allocation.base) as i64;
         let mut unwritten = false;
-        for run in m.runs() {
+        for run in memo.runs() {
             let (start, n) = ((offset + i64::from(run.start)) as usize, run.bytes as usize);
             if spec.kind == AccessKind::Write {
                 allocation.bytes.mark(start, n);
@@ -119,8 +118,8 @@ impl Worker<'_> {
     #[cold]
     #[inline(never)]
     fn unwritten(&mut self, spec: AccessSpec<'_>, base: u64) {
-        let m = &self.access.memos[spec.memo];
-        let (mask, delta) = (m.mask, m.delta);
+        let memo = &self.access.memos[spec.memo];
+        let (mask, delta) = (memo.mask, memo.delta);
         for lane in mask.iter() {
             let at = base.wrapping_add(i64::from(delta[lane]) as u64);
             self.note_unwritten(lane, at, spec.bytes);

@@ -52,7 +52,7 @@ impl Worker<'_> {
         result
     }
 
-    /// Tells the race checks that a thread of another block arrives at an mbarrier of this block, and releases its
+    /// Notifies the race checks that a thread of another block arrives at an mbarrier of this block, and releases its
     /// block's accesses.
     pub(crate) fn arrived_from_outside(&mut self, barrier: u32, phase: u64) {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);

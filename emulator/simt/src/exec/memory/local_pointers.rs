@@ -29,10 +29,10 @@ impl Worker<'_> {
                 continue;
             }
             let addresses = per_lane::addresses(self, &spec);
-            let instr = self.job.kernel.ops[spec.pc as usize].instr;
+            let instr = self.job.instr_at(spec.pc);
             for lane in lanes.iter().filter(|&lane| !window::holds(window::LOCAL, addresses[lane])) {
                 let place = addresses[lane].wrapping_add(8 * e as u64);
-                let thread = self.warp.index * 32 + lane as u32;
+                let thread = self.warp.thread_of(lane);
                 let pointer = LocalPointer { place, value: self.u64_at(src, lane), thread, instr };
                 let known = &mut self.block.local_pointers;
                 known.retain(|other| other.place != place);
@@ -43,30 +43,28 @@ impl Worker<'_> {
         }
     }
 
-    /// Reports lanes that have loaded another thread's pointer to local memory, if the kernel follows it.
+    /// Reports lanes that have loaded another thread's pointer to local memory, if the kernel dereferences it.
     #[cold]
     pub(crate) fn check_local_pointers(&mut self, a: &Access, spec: AccessSpec<'_>, good: LaneMask) {
         let addresses = per_lane::addresses(self, &spec);
         for (e, &dst) in a.regs[..usize::from(a.n)].iter().enumerate().filter(|(_, dst)| **dst != NONE) {
             let found = |lane: usize| {
                 let (place, value) = (addresses[lane].wrapping_add(8 * e as u64), self.u64_at(dst, lane));
-                let thread = self.warp.index * 32 + lane as u32;
+                let thread = self.warp.thread_of(lane);
                 let is_it = |known: &&LocalPointer| (known.place, known.value) == (place, value);
                 self.block.local_pointers.iter().find(is_it).filter(|known| known.thread != thread)
             };
             let lanes = good.filter(|lane| found(lane).is_some());
             let Some(&LocalPointer { thread, instr, .. }) = found(lanes.first() & 31) else { continue };
-            if !lanes.is_empty() && self.is_followed(spec.pc, dst) {
-                let instr_of_load = self.job.kernel.ops[spec.pc as usize].instr;
-                let details = MistakeDetails::LocalPointer { owner: thread, stored: instr };
-                self.record_mistake_at(instr_of_load, lanes, details);
+            if !lanes.is_empty() && self.is_dereferenced(spec.pc, dst) {
+                self.record_mistake(spec.pc, lanes, MistakeDetails::LocalPointer { owner: thread, stored: instr });
             }
         }
     }
 
     /// Returns whether a register is part of an address, before another value comes into it: as far as the order of the
     /// operations tells.
-    fn is_followed(&self, pc: u32, register: i32) -> bool {
+    fn is_dereferenced(&self, pc: u32, register: i32) -> bool {
         let kernel = self.job.kernel;
         let mut carriers = vec![register];
         for (op, shape) in kernel.ops.iter().zip(&kernel.shapes).skip(pc as usize + 1) {

@@ -227,8 +227,7 @@ fn check(
                     worker.note_unwritten(lane, address, spec.bytes);
                 }
                 if writes {
-                    let thread = worker.warp.index * 32 + lane as u32;
-                    let by = InstrThread { instr: job.kernel.ops[spec.pc as usize].instr, thread };
+                    let by = InstrThread { instr: job.instr_at(spec.pc), thread: worker.warp.thread_of(lane) };
                     worker.block.mbarriers.overwrite(offset as u32, spec.bytes, by);
                 }
             }
@@ -269,7 +268,7 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
     let touch = Touch {
         kind: spec.mark(),
         strong: spec.is_strong(),
-        instr: worker.job.kernel.ops[spec.pc as usize].instr,
+        instr: worker.job.instr_at(spec.pc),
         warp: worker.warp.index,
         mask: LaneMask::of(lane),
         distinct: LaneMask::of(lane),
@@ -313,24 +312,24 @@ fn count(
     let of = |mask: LaneMask| std::array::from_fn(|l| mask.contains(l).then_some(addresses[l]));
     let memo = &mut worker.access.memos[spec.memo];
     let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);
-    let t = &mut memo.tally;
+    let tally = &mut memo.tally;
     let (global, shared) = (lanes_in(MemSpace::Global), lanes_in(MemSpace::Shared));
     if !global.is_empty() && spec.space == MemSpace::Const {
-        t.constant_requests += 1;
+        tally.constant_requests += 1;
     } else if !global.is_empty() {
-        t.count_global(&of(global), spec.bytes, atomic);
+        tally.count_global(&of(global), spec.bytes, atomic);
     }
     if !shared.is_empty()
         && let Some(form) = atomic
     {
         let cost = rules::shared_atomic_cost(&of(shared), spec.bytes, form);
-        t.count_atomic(&cost, shared.count());
+        tally.count_atomic(&cost, shared.count());
     } else if !shared.is_empty() {
         let cost = rules::shared_cost(&of(shared), spec.bytes, load);
-        t.shared_requests += 1;
-        t.shared_lanes += u64::from(shared.count());
-        t.wavefronts += u64::from(cost.wavefronts);
-        t.ideal += u64::from(cost.ideal);
+        tally.shared_requests += 1;
+        tally.shared_lanes += u64::from(shared.count());
+        tally.wavefronts += u64::from(cost.wavefronts);
+        tally.ideal += u64::from(cost.ideal);
         let merged = match merge {
             Merge::Alone => Some(cost),
             Merge::Leads { bytes, back } => {
@@ -340,17 +339,17 @@ fn count(
             Merge::Follows => None,
         };
         if let Some(cost) = merged {
-            t.merged_requests += 1;
-            t.merged_wavefronts += u64::from(cost.wavefronts);
-            t.merged_ideal += u64::from(cost.ideal);
+            tally.merged_requests += 1;
+            tally.merged_wavefronts += u64::from(cost.wavefronts);
+            tally.merged_ideal += u64::from(cost.ideal);
         }
     }
     let local = lanes_in(MemSpace::Local);
     if !local.is_empty() {
-        t.local_requests += 1;
-        t.local_lanes += u64::from(local.count());
+        tally.local_requests += 1;
+        tally.local_lanes += u64::from(local.count());
     }
     if !lanes_in(MemSpace::Param).is_empty() {
-        t.constant_requests += 1;
+        tally.constant_requests += 1;
     }
 }

@@ -187,7 +187,7 @@ impl Worker<'_> {
         if self.job.check_level.checks() {
             self.define_line(a.dst, active);
             if !self.checks.fresh.lanes.is_empty() {
-                self.follow_fresh_atomic(a, pc);
+                self.propagate_fresh_atomic(a, pc);
             }
         }
         (active & !good).iter().for_each(|lane| self.set_lane(a.dst, bytes == 8, lane, 0));

@@ -111,7 +111,7 @@ impl Worker<'_> {
         }
         self.activity.progress = true;
         self.block.mbarriers.note_barrier();
-        crate::exec::worker::tell_races!(self.checks, interval.barrier(&mut self.block.collector));
+        crate::exec::worker::notify_races!(self.checks, interval.barrier(&mut self.block.collector));
     }
 
     /// Records that lanes of the running fiber have exited: barriers no longer wait for them.
@@ -148,7 +148,7 @@ impl Worker<'_> {
             self.check_meeting(&groups, instr, mask);
         }
         self.check_part(id);
-        if !self.block.apart.passed.is_empty() && !self.block.apart.told {
+        if !self.block.apart.passed.is_empty() && !self.block.apart.reported {
             self.check_left_behind(groups, instr, mask);
         }
         let returned = self.job.n_threads - self.block.live;
@@ -183,7 +183,7 @@ impl Worker<'_> {
         let arrived = fibers.filter(waits).fold(LaneMask::EMPTY, |all, f| all | f.lanes());
         let missing = self.warp.live & !here & !arrived;
         let apart = &self.block.apart;
-        if !missing.is_empty() && apart.part.is_none() && !apart.part_told && self.is_aligned(instr) {
+        if !missing.is_empty() && apart.part.is_none() && !apart.part_reported && self.is_aligned(instr) {
             self.block.apart.part = Some(PartOfWarp { id, instr, warp, here, missing });
         }
     }
@@ -196,7 +196,7 @@ impl Worker<'_> {
             return;
         }
         let details = MistakeDetails::Parted { missing: part.missing, exit: warp.exit };
-        self.block.apart.part_told = true;
+        self.block.apart.part_reported = true;
         self.record_mistake_of(part.warp, part.instr, part.here, details);
     }
 
@@ -226,7 +226,7 @@ impl Worker<'_> {
         });
         let apart = &mut self.block.apart;
         if parted {
-            if !std::mem::replace(&mut apart.told, true) {
+            if !std::mem::replace(&mut apart.reported, true) {
                 let details = MistakeDetails::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
                 self.record_mistake_at(instr, mask, details);
             }
@@ -263,7 +263,7 @@ impl Worker<'_> {
             warps.is_some_and(|mut warps| warps.any(|(w, threads)| !(*threads & !w.live).is_empty()))
         };
         let Some(late) = groups.into_iter().find(gone) else { return };
-        self.block.apart.told = true;
+        self.block.apart.reported = true;
         let problem = BarrierProblem::LeftBehind(late);
         let details = MistakeDetails::Barrier { groups: self.block.apart.first.clone(), problem };
         self.record_mistake_at(instr, mask, details);

@@ -23,8 +23,8 @@ impl Worker<'_> {
         if self.job.check_level.checks() {
             self.check_overlap(&copy);
             // Races after a reported mistake may follow from it.
-            let told = self.was_misused() || self.check_wgmma_reads(&copy);
-            if let Some(clocks) = self.checks.clocks().filter(|_| !told) {
+            let reported = self.was_misused() || self.check_wgmma_reads(&copy);
+            if let Some(clocks) = self.checks.clocks().filter(|_| !reported) {
                 let copier = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {
                     clocks.start_copy(run.shared, run.bytes, copier);
@@ -94,7 +94,7 @@ impl Worker<'_> {
     }
 
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
-        let thread = self.warp.index * 32 + lane as u32;
+        let thread = self.warp.thread_of(lane);
         if self.job.check_level.checks() && !self.block.bulk.fenced {
             self.check_fence(&copy, lane);
         }
@@ -200,7 +200,7 @@ impl Worker<'_> {
 
     pub(crate) fn commit_bulk(&mut self, active: LaneMask) {
         for lane in active.iter() {
-            *self.block.bulk.committed(self.warp.index * 32 + lane as u32) += 1;
+            *self.block.bulk.committed(self.warp.thread_of(lane)) += 1;
         }
     }
 
@@ -288,7 +288,7 @@ impl Worker<'_> {
             copy.map.runs(copy.at, copy.shared, |run| {
                 written.set(run.shared as usize, run.bytes as usize);
             });
-            self.follow_bulk(copy);
+            self.propagate_bulk(copy);
         }
     }
 
@@ -304,7 +304,7 @@ impl Worker<'_> {
     }
 
     /// Marks bytes as unwritten that nothing had written at the source.
-    fn follow_bulk(&mut self, copy: &BulkCopy) {
+    fn propagate_bulk(&mut self, copy: &BulkCopy) {
         let job = self.job;
         copy.map.runs(copy.at, copy.shared, |run| {
             self.forget_copied(run.shared, run.bytes);
@@ -351,13 +351,13 @@ impl Worker<'_> {
             }
         });
         if job.check_level.checks() {
-            self.follow_bulk_store(copy);
+            self.propagate_bulk_store(copy);
         }
     }
 
     /// Leaves bytes undefined at the destination that nothing has written in shared memory: a read by the host is
     /// reported.
-    fn follow_bulk_store(&mut self, copy: &BulkCopy) {
+    fn propagate_bulk_store(&mut self, copy: &BulkCopy) {
         let job = self.job;
         let mut holes: Vec<(u32, u32, u64)> = Vec::new();
         let written = &self.block.shared_written;

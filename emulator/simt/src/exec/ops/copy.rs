@@ -52,14 +52,14 @@ impl Worker<'_> {
                     if self.job.check_level.checks() {
                         self.block.shared_written.unset(to, usize::from(*bytes));
                         let at = window::SHARED + to as u64;
-                        undefined = self.follow_fresh_copy(lane, at, (*bytes).into(), pc);
+                        undefined = self.propagate_fresh_copy(lane, at, (*bytes).into(), pc);
                         // Bytes beyond the source's size are filled with zeros.
                         undefined &= (1 << n[lane]) - 1;
                     }
                     let group = self.block.copies.committed[first + lane];
                     let copy = Copy {
                         lane: lane as u8,
-                        instr: self.job.kernel.ops[pc as usize].instr,
+                        instr: self.job.instr_at(pc),
                         bytes: *bytes,
                         n: n[lane],
                         undefined: undefined as u16,

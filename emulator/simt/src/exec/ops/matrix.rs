@@ -39,7 +39,7 @@ impl Worker<'_> {
             }
         }
         if !self.checks.shadow.is_clean() {
-            self.follow_mma(mma, pc, active);
+            self.propagate_mma(mma, pc, active);
         }
         if mma.form.is_wide() {
             let read = |src: i32| std::array::from_fn(|lane| self.u64_at(src, lane));
@@ -93,7 +93,7 @@ impl Worker<'_> {
                 self.set32(dst, lane, low | high << 16);
             }
         }
-        self.follow_matrices(access, pc, active);
+        self.propagate_matrices(access, pc, active);
     }
 
     pub(crate) fn store_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
@@ -111,7 +111,7 @@ impl Worker<'_> {
             }
         }
         let is_clean = self.checks.shadow.is_clean();
-        let holes = if is_clean { Vec::new() } else { self.follow_stored_matrices(access, pc, active) };
+        let holes = if is_clean { Vec::new() } else { self.propagate_stored_matrices(access, pc, active) };
         let spec = self.spec(access, AccessKind::Write, pc);
         let Located { lanes: good, addresses: place, .. } = self.locate_any(spec, lanes);
         for lane in good.iter() {
@@ -136,7 +136,7 @@ impl Worker<'_> {
             self.out32(dst)[lane] = low | high << 16;
         }
         if !self.checks.shadow.is_clean() {
-            self.follow_moved_matrix(dst, src, active);
+            self.propagate_moved_matrix(dst, src, active);
         }
     }
 }

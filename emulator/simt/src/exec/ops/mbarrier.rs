@@ -70,7 +70,7 @@ impl Worker<'_> {
             self.warp.fiber.polls = 0;
         }
         self.warp.fiber.phase = self.phase_wait(b, pc, active & !done);
-        self.warp.fiber.naps = 0;
+        self.warp.fiber.sleeps = 0;
         done != active
     }
 
@@ -127,8 +127,8 @@ impl Worker<'_> {
                     state.arrive(n, drop);
                     state.end_phase();
                     if self.job.check_level.checks() {
-                        let thread = self.warp.index * 32 + lane as u32;
-                        self.block.mbarriers.arrived.entry(barrier).or_default().insert(thread);
+                        let arrived = self.block.mbarriers.arrived.entry(barrier).or_default();
+                        arrived.insert(self.warp.thread_of(lane));
                     }
                 }
                 if let Some(dst) = b.dst {
@@ -170,7 +170,7 @@ impl Worker<'_> {
         let state = self.block.mbarriers.states.get_mut(&barrier);
         let Some(by) = state.and_then(|state| state.overwritten.take()) else { return };
         // The thread that wrote is named.
-        let problem = BadBarrier::Overwritten { used: self.job.kernel.ops[pc as usize].instr };
+        let problem = BadBarrier::Overwritten { used: self.job.instr_at(pc) };
         let details = MistakeDetails::MemoryBarrier { offset: barrier, problem };
         self.note_misuse();
         self.record_mistake_of(by.thread / 32, by.instr, LaneMask::of(by.thread as usize % 32), details);
@@ -186,8 +186,7 @@ impl Worker<'_> {
         state.synced_since_init = true;
         let init_warp = state.init_warp;
         // A wait for another mbarrier may have ordered the two.
-        let thread = self.warp.index * 32 + lane as u32;
-        if !self.block.mbarriers.last.contains_key(&thread) {
+        if !self.block.mbarriers.last.contains_key(&self.warp.thread_of(lane)) {
             self.bad_barrier(pc, lane, barrier, BadBarrier::NotSynchronised { init_warp });
         }
     }
@@ -227,7 +226,7 @@ impl Worker<'_> {
     fn note_wait(&mut self, barrier: u32, lane: usize, parity: Option<u8>) {
         let ended = self.mbarrier_phase(barrier).unwrap_or(0);
         let new = Waited { ended, times: 0, parity };
-        let thread = self.warp.index * 32 + lane as u32;
+        let thread = self.warp.thread_of(lane);
         self.block.mbarriers.last.insert(thread, barrier);
         let waited = self.block.mbarriers.waited.entry((barrier, thread)).or_insert(new);
         if waited.ended != ended {
@@ -240,7 +239,6 @@ impl Worker<'_> {
     /// Returns a bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
     pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
         let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
-        let reader = self.warp.index * 32 + lane as u32;
         let state = self.block.mbarriers.states.get(&barrier)?;
         Some(CopyUnderWay {
             instr: copy.instr,
@@ -254,7 +252,7 @@ impl Worker<'_> {
                 ended: state.phase,
                 brought: state.last_phase_bytes,
                 started: self.block.bulk.bytes_in(barrier, copy.phase),
-                waited: self.block.mbarriers.waited.get(&(barrier, reader)).copied(),
+                waited: self.block.mbarriers.waited.get(&(barrier, self.warp.thread_of(lane))).copied(),
             }),
         })
     }
@@ -296,7 +294,7 @@ impl Worker<'_> {
         let lane = active.iter().next()?;
         Some(PhaseWait {
             barrier: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
-            instr: self.job.kernel.ops[pc as usize].instr,
+            instr: self.job.instr_at(pc),
             parity: b.number.map(|src| self.u32_at(src, lane) as u8 & 1),
             asked: b.phase.map_or(0, |src| self.u64_at(src, lane) >> TOKEN_PENDING.count_ones()),
         })
@@ -392,11 +390,7 @@ impl Worker<'_> {
     /// does.
     fn remote_mbarrier(&mut self, b: &Mbarrier, pc: u32, lane: usize) -> bool {
         let offset = self.address_of(&b.addr, b.space, lane).wrapping_sub(window::SHARED);
-        let rank = match self.holder(offset) {
-            Holder::Other(rank, _) => rank,
-            Holder::Nobody(rank) => rank,
-            Holder::Own(_) => return false,
-        };
+        let (Holder::Other(rank, _) | Holder::Nobody(rank)) = self.holder(offset) else { return false };
         self.activity.progress = true;
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Atomic, MemSpace::Shared, offset, BYTES);
@@ -404,7 +398,7 @@ impl Worker<'_> {
             return true;
         }
         let operand = b.number.map_or(1, |src| self.u32_at(src, lane));
-        let thread = ((self.block.rank + 1) << 16) | (self.warp.index * 32 + lane as u32);
+        let thread = ((self.block.rank + 1) << 16) | self.warp.thread_of(lane);
         self.in_block(rank, |worker| {
             let Some(barrier) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };
             let Some(state) = worker.block.mbarriers.states.get_mut(&barrier) else {
@@ -526,7 +520,7 @@ impl Worker<'_> {
                 return;
             }
             let barriers = &self.block.mbarriers;
-            let thread = self.warp.index * 32 + lane as u32;
+            let thread = self.warp.thread_of(lane);
             *again = barriers.last.get(&thread).and_then(|&last| {
                 let waited = barriers.waited.get(&(last, thread))?;
                 let parity = waited.parity.filter(|_| waited.times > 1)?;

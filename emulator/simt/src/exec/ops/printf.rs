@@ -24,9 +24,9 @@ impl Worker<'_> {
             let (line, n) = render(&text, &mut source);
             let read = source.read;
             if self.job.check_level.checks() {
-                let instr = self.job.kernel.ops[pc as usize].instr;
+                let instr = self.job.instr_at(pc);
                 for (at, bytes) in read {
-                    self.follow_printed(at, bytes, lane, instr);
+                    self.propagate_printed(at, bytes, lane, instr);
                 }
             }
             self.set32(dst, lane, n);

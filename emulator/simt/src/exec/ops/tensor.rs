@@ -228,8 +228,8 @@ impl Worker<'_> {
             map: Box::new(map),
             at: position,
             shared: offset as u32,
-            instr: self.job.kernel.ops[pc as usize].instr,
-            thread: self.warp.index * 32 + lane as u32,
+            instr: self.job.instr_at(pc),
+            thread: self.warp.thread_of(lane),
             block: self.acting.map_or(self.block.index, |acting| acting.block),
             phase: 0,
         };

@@ -7,11 +7,11 @@ use crate::trace::{Access, Matrices, Step};
 use crate::exec::{memory::access_spec, worker::Worker};
 
 impl Worker<'_> {
-    /// Passes the operation that the `active` lanes are about to execute to the observer, if it follows the warp.
+    /// Passes the operation that the `active` lanes are about to execute to the observer, if it observes the warp.
     #[cold]
     pub(crate) fn trace(&self, op: &Op, active: LaneMask) {
         let Some(observer) = self.job.observer else { return };
-        if !observer.follows(self.block.index, self.warp.index) {
+        if !observer.observes(self.block.index, self.warp.index) {
             return;
         }
         let access = match &op.kind {

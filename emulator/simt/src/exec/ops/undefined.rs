@@ -131,10 +131,10 @@ impl Worker<'_> {
     /// Makes the registers of a load undefined that has read what nothing wrote.
     #[cold]
     #[inline(never)]
-    pub(crate) fn follow_fresh_load(&mut self, a: &Access, pc: u32, active: LaneMask) {
-        self.follow_load(a, active);
+    pub(crate) fn propagate_fresh_load(&mut self, a: &Access, pc: u32, active: LaneMask) {
+        self.propagate_load(a, active);
         let lanes = std::mem::take(&mut self.checks.fresh.lanes);
-        let instr = self.job.kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         let lanes = lanes & !self.report_in_flight(lanes, u32::from(a.element) * u32::from(a.n), instr);
         let element = u32::from(a.element);
         let wide = a.wide || a.element == 8;
@@ -200,7 +200,7 @@ impl Worker<'_> {
     }
 
     /// Makes the registers of a load defined.
-    pub(crate) fn follow_load(&mut self, a: &Access, active: LaneMask) {
+    pub(crate) fn propagate_load(&mut self, a: &Access, active: LaneMask) {
         for dst in a.destinations() {
             self.define_line(dst, active);
         }
@@ -208,12 +208,12 @@ impl Worker<'_> {
 
     /// Reports undefined values that were computed, before a store. Returns whether any are undefined that were only
     /// moved.
-    pub(crate) fn follow_store(&mut self, a: &Access, pc: u32, active: LaneMask) -> bool {
+    pub(crate) fn propagate_store(&mut self, a: &Access, pc: u32, active: LaneMask) -> bool {
         let element = u32::from(a.element);
         let mut moved = LaneMask::EMPTY;
         for &src in &a.regs[..usize::from(a.n)] {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
-            let instr = self.job.kernel.ops[pc as usize].instr;
+            let instr = self.job.instr_at(pc);
             let lanes = self.checks.shadow.lanes(spot) & active;
             let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
             let computed = lanes
@@ -231,7 +231,7 @@ impl Worker<'_> {
     #[cold]
     pub(crate) fn leave_holes(&mut self, a: &Access, spec: AccessSpec<'_>, good: LaneMask) {
         let addresses = per_lane::addresses(self, &spec);
-        let instr = self.job.kernel.ops[spec.pc as usize].instr;
+        let instr = self.job.instr_at(spec.pc);
         let element = u32::from(a.element);
         // Lanes that stored nothing but undefined bytes where the host can read them, by origin.
         let mut whole: Vec<(Origin, LaneMask)> = Vec::new();
@@ -376,7 +376,7 @@ impl Worker<'_> {
 
     /// Computes the undefined registers after an operation, before it is executed. Loads, stores, atomics and
     /// operations on other lanes' registers do their part themselves.
-    pub(crate) fn follow(&mut self, op: &Op, pc: u32, active: LaneMask, frame: LaneMask) {
+    pub(crate) fn propagate_undefined(&mut self, op: &Op, pc: u32, active: LaneMask, frame: LaneMask) {
         let guard = self.checks.shadow.pred(op.guard.pred.into());
         if !(self.checks.shadow.lanes(guard) & frame).is_empty() {
             self.undefined_use(guard, frame, Use::Condition, op.instr);
@@ -386,7 +386,7 @@ impl Worker<'_> {
         }
         let instr = op.instr;
         let active = match &op.kind {
-            OpKind::Alu { run, args } => return self.follow_alu(*run, args, pc, active, instr),
+            OpKind::Alu { run, args } => return self.propagate_alu(*run, args, pc, active, instr),
             OpKind::MatrixLoad(m) | OpKind::MatrixStore(m) => active & LaneMask::from_bits(m.lanes()),
             _ => active,
         };
@@ -403,7 +403,7 @@ impl Worker<'_> {
                 Role::Use(Purpose::Atomic) => Use::Atomic,
                 Role::Use(Purpose::Printed) => Use::Printed,
                 Role::EarlyDef => return self.checks.shadow.define(spot, active),
-                // Followed where the operation runs: what is undefined moves to memory or between lanes.
+                // Propagated where the operation runs: undefined bits move to memory or between lanes.
                 Role::Use(Purpose::Value) | Role::Def => return,
             };
             if !(self.checks.shadow.lanes(spot) & active).is_empty() {
@@ -418,7 +418,7 @@ impl Worker<'_> {
         }
     }
 
-    fn follow_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, active: LaneMask, instr: u32) {
+    fn propagate_alu(&mut self, run: AluFn, args: &AluArgs, pc: u32, active: LaneMask, instr: u32) {
         let Some(shape) = self.job.kernel.shapes.get(pc as usize).copied() else { return };
         let dst = match shape.dst {
             Class::Pred => self.checks.shadow.pred(args.dst),
@@ -468,9 +468,9 @@ impl Worker<'_> {
 
     /// Reports an atomic that works on what nothing wrote.
     #[cold]
-    pub(crate) fn follow_fresh_atomic(&mut self, a: &Atomic, pc: u32) {
+    pub(crate) fn propagate_fresh_atomic(&mut self, a: &Atomic, pc: u32) {
         let lanes = std::mem::take(&mut self.checks.fresh.lanes);
-        let instr = self.job.kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         let bytes = a.ty.bytes();
         let exchange = a.kind == AtomicKind::Exch;
         let all = if bytes == 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 };
@@ -491,8 +491,8 @@ impl Worker<'_> {
     }
 
     /// Returns a mask of the unwritten bytes that a copy by `cp.async` has just read for a lane.
-    pub(crate) fn follow_fresh_copy(&mut self, lane: usize, to: u64, bytes: u32, pc: u32) -> u32 {
-        let instr = self.job.kernel.ops[pc as usize].instr;
+    pub(crate) fn propagate_fresh_copy(&mut self, lane: usize, to: u64, bytes: u32, pc: u32) -> u32 {
+        let instr = self.job.instr_at(pc);
         let first = self.carried_place(to, lane);
         for word in 0..u64::from(bytes.div_ceil(4)) {
             self.block.carried.origins.remove(&(first / 4 + word));
@@ -556,7 +556,7 @@ impl Worker<'_> {
     }
 
     /// Follows a shuffle: each `active` lane takes what the lane `from` of it has.
-    pub(crate) fn follow_shuffle(
+    pub(crate) fn propagate_shuffle(
         &mut self,
         src: i32,
         dst: u32,
@@ -579,7 +579,7 @@ impl Worker<'_> {
         }
     }
 
-    pub(crate) fn follow_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: LaneMask, pc: u32) {
+    pub(crate) fn propagate_vote(&mut self, mode: VoteMode, dst: u32, pred: (u32, bool), group: LaneMask, pc: u32) {
         let dst = match mode {
             VoteMode::Ballot => self.checks.shadow.line(dst),
             _ => self.checks.shadow.pred(dst),
@@ -605,7 +605,7 @@ impl Worker<'_> {
     }
 
     /// Follows a result for the lanes of a group that depends on all bits of their sources.
-    pub(crate) fn follow_gathered(&mut self, src: i32, dst: ShadowIndex, group: LaneMask, open: u64, pc: u32) {
+    pub(crate) fn propagate_gathered(&mut self, src: i32, dst: ShadowIndex, group: LaneMask, open: u64, pc: u32) {
         let source = self.checks.shadow.source(src);
         let undefined = source.map_or(LaneMask::EMPTY, |source| self.checks.shadow.lanes(source) & group);
         match source {
@@ -618,12 +618,12 @@ impl Worker<'_> {
     }
 
     fn spread(&mut self, dst: ShadowIndex, group: LaneMask, open: u64, mut origins: Origins, pc: u32) {
-        origins.compute(self.job.kernel.ops[pc as usize].instr);
+        origins.compute(self.job.instr_at(pc));
         group.iter().for_each(|lane| self.checks.shadow.undefine(dst, lane, open, origins));
     }
 
     /// Reports undefined arguments that `printf` has read from here.
-    pub(crate) fn follow_printed(&mut self, address: u64, bytes: u32, lane: usize, instr: u32) {
+    pub(crate) fn propagate_printed(&mut self, address: u64, bytes: u32, lane: usize, instr: u32) {
         let undefined = self.unwritten_bytes(address, bytes, lane);
         if undefined == 0 {
             return;

@@ -97,7 +97,7 @@ impl Worker<'_> {
             let astray = lanes.filter(|lane| !(active & named).contains(sources[lane] as usize));
             let missing = astray.filter(|lane| (named & all).contains(sources[lane] as usize));
             if !missing.is_empty() {
-                let used = self.job.kernel.ops[pc as usize].instr;
+                let used = self.job.instr_at(pc);
                 let wrong = WrongMask::SourceMissing(Astray { from: sources[missing.first() & 31], used });
                 self.wrong_mask(pc, missing, named, active, wrong);
             }
@@ -139,9 +139,8 @@ impl Worker<'_> {
         if self.block.warps[self.warp.index as usize].undefined_mask {
             return;
         }
-        let instr = self.job.kernel.ops[pc as usize].instr;
         let details = self.sync_mask(named, present, wrong);
-        self.record_mistake_at(instr, lanes, details);
+        self.record_mistake(pc, lanes, details);
     }
 
     /// Returns the facts about a mask, of the warp that runs.
@@ -185,7 +184,7 @@ impl Worker<'_> {
                     }
                 }
                 if !self.checks.shadow.is_clean() {
-                    self.follow_shuffle(src[0], *dst, *dst_pred, &sources, active);
+                    self.propagate_shuffle(src[0], *dst, *dst_pred, &sources, active);
                 }
                 if self.job.check_level.checks() {
                     self.check_sources(&groups, &sources, pc, active);
@@ -204,7 +203,7 @@ impl Worker<'_> {
                 for (_, lanes) in groups {
                     let yes = p & lanes;
                     if !self.checks.shadow.is_clean() {
-                        self.follow_vote(*mode, *dst, (*pred, *negated), lanes, pc);
+                        self.propagate_vote(*mode, *dst, (*pred, *negated), lanes, pc);
                     }
                     match mode {
                         VoteMode::Ballot => lanes.iter().for_each(|lane| self.out32(*dst)[lane] = yes.bits()),
@@ -220,10 +219,10 @@ impl Worker<'_> {
                 });
                 for (_, lanes) in groups {
                     if !self.checks.shadow.is_clean() {
-                        self.follow_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);
+                        self.propagate_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);
                         if let Some(dst_pred) = *dst_pred {
                             let dst_pred = self.checks.shadow.pred(dst_pred);
-                            self.follow_gathered(src[0], dst_pred, lanes, 1, pc);
+                            self.propagate_gathered(src[0], dst_pred, lanes, 1, pc);
                         }
                     }
                     let like = |v: u64| lanes.filter(|lane| values[lane] == v);
@@ -243,7 +242,7 @@ impl Worker<'_> {
                 let values = self.u32s(src[0]);
                 for (_, lanes) in groups {
                     if !self.checks.shadow.is_clean() {
-                        self.follow_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);
+                        self.propagate_gathered(src[0], self.checks.shadow.line(*dst), lanes, u32::MAX.into(), pc);
                     }
                     let of_lanes = lanes.iter().map(|l| values[l]);
                     let result = of_lanes.reduce(|a, b| match kind {

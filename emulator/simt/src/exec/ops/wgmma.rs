@@ -138,7 +138,7 @@ impl Worker<'_> {
         }
         if waits {
             self.warp.fiber.set_pc(pc);
-            self.warp.fiber.wait_instr = self.job.kernel.ops[pc as usize].instr;
+            self.warp.fiber.wait_instr = self.job.instr_at(pc);
             self.warp.fiber.state = FiberState::Warpgroup;
             return ControlFlow::Break(AfterOp::Wait);
         }

@@ -425,7 +425,7 @@ pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
 }
 
 fn begin_checks(worker: &mut Worker<'_>, index: u64) {
-    crate::exec::worker::tell_races!(worker.checks, begin_block(index));
+    crate::exec::worker::notify_races!(worker.checks, begin_block(index));
 }
 
 /// Hands in the results of an ended block, and takes those that are next in index order.

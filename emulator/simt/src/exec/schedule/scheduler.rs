@@ -169,13 +169,13 @@ impl Worker<'_> {
         if checks {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
-        crate::exec::worker::tell_races!(self.checks, interval.enter(w));
+        crate::exec::worker::notify_races!(self.checks, interval.enter(w));
         let result = run(self);
         if checks {
             std::mem::swap(&mut self.checks.shadow, &mut self.block.shadows[index]);
         }
         let done = !self.block.warps[index].is_ready();
-        crate::exec::worker::tell_races!(self.checks, interval.leave(done, &mut self.block.collector));
+        crate::exec::worker::notify_races!(self.checks, interval.leave(done, &mut self.block.collector));
         result
     }
 

@@ -12,7 +12,7 @@ use crate::exec::block::{Warp, watch::Watch};
 use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
 use crate::exec::{launch_job::Job, worker::Worker};
 
-/// Branches for which a warp is followed until its state comes back.
+/// Branches for which a warp is watched until its state comes back.
 const MAX_BRANCHES: u64 = 3 << 12;
 /// Turns for which a warp is watched before the budget is spent: this is slow.
 const MAX_TURNS: u32 = 16;
@@ -43,7 +43,7 @@ impl Worker<'_> {
             && let Some(top) = fiber.top()
         {
             let (at, lanes) = (top.pc.saturating_sub(1), fiber.lanes());
-            let instr = self.job.kernel.ops.get(at as usize).map_or(0, |op| op.instr);
+            let instr = self.job.instr_at(at);
             let details = MistakeDetails::NotResident { resident: self.job.resident };
             self.record_mistake_of(warp as u32, instr, lanes, details);
         }
@@ -79,13 +79,13 @@ impl Worker<'_> {
             watch.keep((stack, lines, preds));
         }
         if watch.turns <= MAX_TURNS {
-            self.followed = Some(std::mem::take(&mut watch.positions));
+            self.executed_pcs = Some(std::mem::take(&mut watch.positions));
             self.block.watch = Some(watch);
         }
     }
 
     pub(super) fn end_watched_turn(&mut self) {
-        if let (Some(positions), Some(watch)) = (self.followed.take(), &mut self.block.watch) {
+        if let (Some(positions), Some(watch)) = (self.executed_pcs.take(), &mut self.block.watch) {
             watch.positions = positions;
         }
     }
@@ -120,8 +120,7 @@ impl Worker<'_> {
         let (low, high) = watch.positions.first().zip(watch.positions.last()).unwrap_or((&0, &0));
         let loop_of = smallest_loop(job, *low, *high);
         let at = loop_of.map_or(*low, |(first, _)| first);
-        let instr = |pc: u32| job.kernel.ops.get(pc as usize).map_or(0, |op| op.instr);
-        let span = loop_of.map(|(a, b)| (instr(a), instr(b)));
+        let span = loop_of.map(|(a, b)| (job.instr_at(a), job.instr_at(b)));
         let ended = self.others_wait.filter(|_| self.block.waits && !self.activity.moved);
         let known = match endless.filter(|_| loop_of.is_some()) {
             Some(endless) => endless,
@@ -136,7 +135,7 @@ impl Worker<'_> {
             && let Some((first, last)) = loop_of
             && polls(&job.kernel.ops[first as usize..=last as usize])
         {
-            self.waited_for(instr(at));
+            self.waited_for(job.instr_at(at));
         }
         self.fatal(at, mask, details);
     }
@@ -148,14 +147,14 @@ impl Worker<'_> {
         self.block.poll_cache.clear();
         self.activity.caches_polls = true;
         for n in 1..=MAX_BRANCHES {
-            self.followed = Some(std::mem::take(&mut watch.positions));
+            self.executed_pcs = Some(std::mem::take(&mut watch.positions));
             // Each branch ends a turn here: a poll before it must not part the lanes there.
             self.activity.polled = false;
             let pause = self.in_turn(w, |worker| {
                 worker.warp.left = 0;
                 worker.run_fiber(w)
             });
-            watch.positions = self.followed.take().unwrap_or_default();
+            watch.positions = self.executed_pcs.take().unwrap_or_default();
             self.join_lanes(w as usize);
             self.block.spent = self.spent;
             if self.stopped {

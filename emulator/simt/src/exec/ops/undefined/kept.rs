@@ -18,7 +18,7 @@ impl Worker<'_> {
         for spot in self.spots(registers) {
             let lanes = self.checks.shadow.lanes(spot) & active;
             for lane in lanes.iter() {
-                let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
+                let key = (self.warp.thread_of(lane), self.u32_at(base as Src, lane));
                 let kept = &mut self.block.kept_undefined.0;
                 if kept.len() < MAX_CARRIED || kept.contains_key(&key) {
                     let undefined = (spot, self.checks.shadow.bits(spot, lane), self.checks.shadow.origins(spot, lane));
@@ -38,7 +38,7 @@ impl Worker<'_> {
             return;
         }
         for lane in active.iter() {
-            let key = (self.warp.index * 32 + lane as u32, self.u32_at(base as Src, lane));
+            let key = (self.warp.thread_of(lane), self.u32_at(base as Src, lane));
             for (spot, undefined, origins) in self.block.kept_undefined.0.remove(&key).unwrap_or_default() {
                 self.checks.shadow.undefine(spot, lane, undefined, origins);
             }

@@ -16,8 +16,8 @@ pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;
 impl Worker<'_> {
     /// Follows an MMA: an undefined element of A reaches a row of D, one of B a column.
     #[cold]
-    pub(in crate::exec) fn follow_mma(&mut self, mma: &Mma, pc: u32, active: LaneMask) {
-        let instr = self.job.kernel.ops[pc as usize].instr;
+    pub(in crate::exec) fn propagate_mma(&mut self, mma: &Mma, pc: u32, active: LaneMask) {
+        let instr = self.job.instr_at(pc);
         let [n_a, n_b, n_d] = mma.form.registers();
         let lanes = |src: &i32| {
             let spot = self.checks.shadow.source(*src);
@@ -63,15 +63,15 @@ impl Worker<'_> {
 
     /// Follows undefined bytes that `ldmatrix` has read in rows.
     #[inline]
-    pub(in crate::exec) fn follow_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
+    pub(in crate::exec) fn propagate_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
         if !self.checks.fresh.lanes.is_empty() || !self.checks.shadow.is_clean() {
-            self.follow_fresh_matrices(access, pc, active);
+            self.propagate_fresh_matrices(access, pc, active);
         }
     }
 
     #[cold]
-    fn follow_fresh_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
-        let instr = self.job.kernel.ops[pc as usize].instr;
+    fn propagate_fresh_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
+        let instr = self.job.instr_at(pc);
         let fresh = std::mem::take(&mut self.checks.fresh.lanes);
         let fresh = fresh & !self.report_in_flight(fresh, 16, instr);
         for (matrix, dst) in access.destinations().enumerate() {
@@ -101,13 +101,13 @@ impl Worker<'_> {
 
     /// Returns which bytes that `stmatrix` is about to store are undefined and only moved; reports computed ones.
     #[cold]
-    pub(in crate::exec) fn follow_stored_matrices(
+    pub(in crate::exec) fn propagate_stored_matrices(
         &mut self,
         access: &MatrixAccess,
         pc: u32,
         active: LaneMask,
     ) -> Holes {
-        let instr = self.job.kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         let mut holes: Holes = Vec::new();
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
@@ -140,7 +140,7 @@ impl Worker<'_> {
     #[cold]
     pub(in crate::exec) fn leave_matrix_holes(&mut self, holes: &Holes, spec: &AccessSpec<'_>, good: LaneMask) {
         let addresses = per_lane::addresses(self, spec);
-        let instr = self.job.kernel.ops[spec.pc as usize].instr;
+        let instr = self.job.instr_at(spec.pc);
         for &(lane, mask, origin) in holes.iter().filter(|(lane, ..)| good.contains(*lane)) {
             let at = addresses[lane];
             let origin = Origin { copied: Some(CopiedBy::Instr(instr)), ..origin };
@@ -156,7 +156,7 @@ impl Worker<'_> {
 
     /// Follows undefined elements through `movmatrix`, which moves them to other lanes.
     #[cold]
-    pub(in crate::exec) fn follow_moved_matrix(&mut self, dst: u32, src: i32, active: LaneMask) {
+    pub(in crate::exec) fn propagate_moved_matrix(&mut self, dst: u32, src: i32, active: LaneMask) {
         let source = self.checks.shadow.source(src);
         let moved: [(u64, Origins); 32] = std::array::from_fn(|lane| {
             let (mut undefined, mut origins) = (0, Origins::NONE);

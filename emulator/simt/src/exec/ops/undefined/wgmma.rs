@@ -11,7 +11,7 @@ pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];
 
 impl Worker<'_> {
     /// Follows a product that the running warp issues, to existing accumulators if `adds`.
-    pub(in crate::exec) fn follow_wgmma(
+    pub(in crate::exec) fn propagate_wgmma(
         &mut self,
         wgmma: &Wgmma,
         pc: u32,
@@ -23,7 +23,7 @@ impl Worker<'_> {
         if whole && self.checks.shadow.is_clean() {
             return;
         }
-        let instr = self.job.kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         let first_lane = active.first() & 31;
         let mut rows = [None; WARP_ROWS];
         let mut columns = vec![None; usize::from(wgmma.n)];

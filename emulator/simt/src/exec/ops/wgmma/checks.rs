@@ -101,7 +101,7 @@ impl Worker<'_> {
             let shared = self.shared_bytes_now();
             seen[factor] = pieces.iter().map(|&at| (at, shared.piece(at))).collect();
         }
-        self.follow_wgmma(wgmma, pc, active, adds, &unwritten);
+        self.propagate_wgmma(wgmma, pc, active, adds, &unwritten);
         let warp = self.warp.index;
         if let Some(clocks) = self.checks.clocks() {
             clocks.arrive_at_mbarrier(HANDOVER + warp / WARPS, warp);
@@ -185,7 +185,7 @@ impl Worker<'_> {
         if copy.phase.is_some() {
             self.note_misuse();
         }
-        let instr = self.job.kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address.into(), element);
         let details = MistakeDetails::Uninitialised {
             access,
@@ -233,7 +233,7 @@ impl Worker<'_> {
 
     /// Lets the race checks see the pieces as read by the running warp.
     fn touch_pieces(&mut self, pieces: &[u32], pc: u32) {
-        let instr = self.job.kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         let warp = self.warp.index;
         let mut sorted = pieces.to_vec();
         rules::sort(&mut sorted);
@@ -400,11 +400,11 @@ impl Worker<'_> {
         let own = (self.warp.index % WARPS) as usize;
         let warp = self.warp.index;
         let group = self.block.warpgroups.of(warp);
-        let WarpProgress { committed, left, told, issued, .. } = group.warps[own];
-        if number < told {
+        let WarpProgress { committed, left, reported, issued, .. } = group.warps[own];
+        if number < reported {
             return;
         }
-        group.warps[own].told = issued;
+        group.warps[own].reported = issued;
         let Some(part) = &group.products[group.place(number)].parts[own] else { return };
         let problem = BadWgmma::InFlight {
             product: kernel.ops[part.pc as usize].instr,
@@ -487,7 +487,7 @@ impl Worker<'_> {
             }
         }
         let Some(part) = &product.parts[own] else { return false };
-        let instr = self.job.kernel.ops[part.pc as usize].instr;
+        let instr = self.job.instr_at(part.pc);
         let problem = BadWgmma::Missing { warps, gone };
         self.record_mistake_of(warp as u32, instr, lanes, MistakeDetails::Wgmma { problem });
         self.stopped = true;

@@ -107,7 +107,7 @@ fn check(instruction: &str, exact: bool) {
 }
 
 #[test]
-fn moves_and_logic_are_followed_bit_by_bit() {
+fn moves_and_logic_propagate_undefined_bits() {
     include_str!("exact.txt").lines().for_each(|instruction| check(instruction, true));
 }
 
