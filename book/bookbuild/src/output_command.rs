@@ -161,7 +161,7 @@ pub(crate) fn start(repo: &RepoPaths, line: &str) -> Result<Command> {
 /// Sets the environment of all commands: the emulated device, no colours, a hundred columns.
 pub(crate) fn environment(command: &mut Command) -> &mut Command {
     command.env("TILE_DEVICE", "emulated").env("NO_COLOR", "1").env("COLUMNS", "100");
-    // Cargo sets these variables for this program; the next one must not see them.
+    // Cargo sets these variables for this program; the child must not inherit them.
     for variable in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
         command.env_remove(variable);
     }

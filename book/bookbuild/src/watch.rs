@@ -54,7 +54,7 @@ fn file_times(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> 
     files.into_iter().map(|path| (path.clone(), time(&path))).collect()
 }
 
-/// Builds the book, and says how long that took, or what is wrong. Returns the book's first page.
+/// Builds the book, and prints how long that took, or the errors. Returns the book's first page.
 #[expect(clippy::print_stderr, reason = "somebody watches")]
 fn build(repo: &RepoPaths, options: &Options) -> Option<PathBuf> {
     let start = Instant::now();

@@ -61,7 +61,7 @@ pub struct Figure {
 /// Draws all pictures, those of the kernels first.
 ///
 /// # Errors
-/// Returns an error if a kernel's files cannot be read, a kernel no longer behaves as a picture shows, or the record
+/// Returns an error if a kernel's files cannot be read, a kernel no longer runs as a picture shows, or the record
 /// lacks what a picture shows.
 pub fn all(record: &Record) -> anyhow::Result<Vec<Figure>> {
     let mut figures = Vec::new();

@@ -15,7 +15,7 @@ pub enum Exit {
     Passed = 0,
     /// An answer is wrong, or a check found something.
     Failed = 1,
-    /// The command line asks for something that cannot be.
+    /// The command line is invalid.
     Usage = 2,
     /// Something that is needed is missing.
     CouldNot = 3,

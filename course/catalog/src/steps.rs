@@ -382,7 +382,7 @@ pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
     })
 }
 
-/// Finds a step whose name shares its first letters with `asked`, or contains it.
+/// Finds a step whose name begins like `asked`, or contains it.
 fn nearest(asked: &str) -> Option<&'static str> {
     const MIN_COMMON: usize = 3;
     let alike = |step: &&Step| {

@@ -1,4 +1,4 @@
-//! Tables of text: aligned columns, and colour only where somebody looks at it.
+//! Tables of text: aligned columns, and colour only on a terminal.
 
 #[cfg(test)]
 mod tests;

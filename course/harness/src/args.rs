@@ -56,7 +56,7 @@ pub(crate) struct Common {
 }
 
 impl Common {
-    /// Returns arguments for all kernels on the emulated device, on the inputs that everybody has.
+    /// Returns arguments for all kernels on the emulated device, on the default inputs.
     pub(crate) fn emulated() -> Self {
         Self {
             json: false,

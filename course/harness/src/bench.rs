@@ -1,4 +1,4 @@
-//! `bench`: every kernel on every size asked for.
+//! `bench`: runs every kernel on every requested size.
 
 use std::process::ExitCode;
 
@@ -30,7 +30,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     } else {
         Some(step_run.sizes(&bench.asked.sizes, shapes::default_size(emulated))?)
     };
-    // Sizes that somebody typed are refused before anything runs.
+    // Sizes on the command line that do not fit are refused before anything runs.
     for size in asked.iter().flatten() {
         for kernel in step_run.kernels.clone() {
             let work = step_run.work(kernel);
@@ -82,8 +82,8 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     Ok(if failed { Exit::Failed } else { Exit::Passed }.into())
 }
 
-/// Returns whether counting a kernel on the emulated device would take minutes. Functions of the CPU are timed as ever,
-/// and the library says itself that it is not there.
+/// Returns whether counting a kernel on the emulated device would take minutes. Functions of the CPU are timed anyway,
+/// and cuBLAS returns its own error there.
 fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
     kernel.code().is_some() && shape.volume() > shapes::EMULATED
 }

@@ -1,4 +1,4 @@
-//! `check`: every kernel on awkward sizes, with all checks.
+//! `check`: runs every kernel on awkward sizes, with all checks.
 
 use std::process::ExitCode;
 

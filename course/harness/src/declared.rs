@@ -1,10 +1,10 @@
-//! For the steps' tests: what a step declares agrees with the catalogue, with the PTX and with the source.
+//! Assertions for the steps' tests: a step's declarations agree with the catalogue, the PTX and the source.
 
 use catalog::Shape;
 
 use crate::kernel::Kernel;
 
-/// Stops unless the kernels are those of the catalogue, in its order, and each block has as many threads as its PTX
+/// Asserts that the kernels are those of the catalogue, in its order, and each block has as many threads as its PTX
 /// was compiled for.
 ///
 /// # Panics

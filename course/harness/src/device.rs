@@ -91,7 +91,7 @@ pub(crate) const PROBE: &str = "probe-device";
 /// Exit code of `probe-device` when the driver has no device.
 pub(crate) const NO_DEVICE: u8 = 10;
 
-/// Makes the driver of this process the right one. Before the first call of cudarc, which panics when it finds no
+/// Loads the chosen driver into this process. Must precede the first call of cudarc, which panics when it finds no
 /// library, and keeps the first that it finds.
 pub fn choose_driver(choice: DeviceChoice) -> Result<(), StepError> {
     let preload = |why: &str| match emulator_client::preload() {
@@ -129,8 +129,8 @@ pub(crate) fn nvidia_library() -> bool {
     names.iter().any(|name| unsafe { libloading::Library::new(*name) }.is_ok())
 }
 
-/// Asks a child process whether the driver has a device: a driver that fails to start must not take this process
-/// along, and cudarc could not change its mind afterwards.
+/// Checks in a child process whether the driver has a device: a driver that crashes on start must not end this process,
+/// and cudarc cannot switch drivers afterwards.
 fn probe() -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let child = Command::new(program)
@@ -149,7 +149,7 @@ fn probe() -> Result<(), String> {
     }
 }
 
-/// Counts the devices: what the child process does.
+/// Counts the devices, in the child process.
 pub(crate) fn count_devices() -> Result<i32, String> {
     // SAFETY: loads a library and lets it go.
     if !unsafe { sys::is_culib_present() } {
@@ -163,7 +163,7 @@ pub(crate) fn count_devices() -> Result<i32, String> {
 }
 
 impl Gpu {
-    /// Opens the device of a program of its own, by `TILE_DEVICE`, before anything else of CUDA is called.
+    /// Opens the device that `TILE_DEVICE` selects, for a stand-alone program, before any other call of CUDA.
     pub fn find() -> Result<Self, StepError> {
         choose_driver(DeviceChoice::from_environment()?)?;
         Self::open()

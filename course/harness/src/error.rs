@@ -7,7 +7,7 @@ use cudarc::driver::DriverError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum StepError {
-    /// The command line asks for something that cannot be: exit code 2.
+    /// The command line is invalid: exit code 2.
     #[error("{0}")]
     Usage(String),
     /// Something that is needed is not there: exit code 3.

@@ -54,7 +54,7 @@ pub struct Gemm<'a, T, R = T> {
 }
 
 impl<T, R> Gemm<'_, T, R> {
-    /// Lets blocks have the dynamic shared memory of the launch: above 48 KB a program must ask for it.
+    /// Opts a kernel in to the launch's dynamic shared memory, which is required above 48 KB.
     pub fn allow_shared(&self) -> Result<(), DriverError> {
         let bytes = self.config.shared_mem_bytes.cast_signed();
         self.kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)
@@ -249,7 +249,7 @@ impl Kernel {
     }
 
     declarations! {
-        /// A product of FP32 operands; the catalogue says whether one is transposed, or taken as TF32.
+        /// A GEMM of FP32 operands; the catalogue lists whether one is transposed, or converted to TF32.
         sgemm: Fp32(LaunchGemm<f32>);
         dgemm: Fp64(LaunchGemm<f64>);
         bf16: Bf16(LaunchGemm<Bf16, f32>);
@@ -259,7 +259,7 @@ impl Kernel {
         transpose: Transpose(LaunchTranspose);
     }
 
-    /// Returns a product of FP32 with one block per tile of C. The source says how large both are, as `BM`, `BN` and
+    /// Returns a product of FP32 with one block per tile of C. The source defines both sizes, as `BM`, `BN` and
     /// `THREADS`.
     pub const fn tiled(name: &'static str, code: KernelSource) -> Self {
         let Some(tile) = Tile::from_source(code.cu) else {

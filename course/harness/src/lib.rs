@@ -107,7 +107,7 @@ pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
     exit_code(parse(step).and_then(|cli| run(step, kernels, &cli.task)))
 }
 
-/// Returns the exit code of a program, and prints its error, unless nobody reads any more.
+/// Returns the exit code of a program, and prints its error, unless the reader closed the pipe.
 pub fn exit_code(outcome: Result<ExitCode, StepError>) -> ExitCode {
     outcome.unwrap_or_else(|error| {
         if !matches!(error, StepError::Closed) {

@@ -101,7 +101,7 @@ pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option
     needs_capability(ptx, &gpu.info.capability)
 }
 
-/// Returns the compute capability that PTX asks for, where the device has another. `sm_90` runs on what is newer;
+/// Returns the compute capability that PTX requires, where the device has another. `sm_90` runs on what is newer;
 /// `sm_90a` does not.
 fn needs_capability(ptx: &str, there: &str) -> Option<String> {
     let target = ptx.lines().find_map(|line| line.trim().strip_prefix(".target sm_"))?;

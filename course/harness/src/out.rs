@@ -7,7 +7,7 @@ use crate::error::StepError;
 /// Writes a text as it is.
 ///
 /// # Errors
-/// [`StepError::Closed`] when nobody reads any more.
+/// [`StepError::Closed`] when the reader closed the pipe.
 pub fn write(text: &str) -> Result<(), StepError> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -28,7 +28,7 @@ pub fn json(line: &records::record::Line) -> Result<(), StepError> {
 pub fn progress(text: &str) {
     let mut err = std::io::stderr().lock();
     if err.is_terminal() {
-        // Nobody may be there to read it; that stops nothing.
+        // A closed stderr is no reason to stop.
         let _ = write!(err, "\r\x1b[K{text} …").and_then(|()| err.flush());
     }
 }

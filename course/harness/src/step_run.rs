@@ -74,7 +74,7 @@ impl<'a> StepRun<'a> {
     }
 }
 
-/// Returns the kernels that are asked for, in the order of the catalogue.
+/// Returns the requested kernels, in the order of the catalogue.
 fn choose<'a>(
     step: &'static catalog::Step,
     kernels: &'a [Kernel],

@@ -215,7 +215,7 @@ const LARGE: f64 = 1e8;
 /// Asserts, for the steps' tests, that the sums of all kernels on the emulated device are the recorded ones of a real
 /// device, and do not depend on the number of multiprocessors, unless they are known to. Returns them.
 ///
-/// This is about the bits of C alone. That the kernels are clean is what `xtask check` says, and for those of later
+/// This compares the bits of C alone. `xtask check` shows that the kernels are clean, and for those of later
 /// steps `tests/it/asynchronous.rs` and `hopper.rs`.
 ///
 /// # Panics

@@ -1,7 +1,7 @@
 //! Counters of the emulated GPU beside those of a real one: which belong together, what was measured, and why they
 //! differ where they do.
 //!
-//! A [`ProfileRecord`] holds what Nsight Compute said, one file per machine: `book/data/h200-counters.json`. A
+//! A [`ProfileRecord`] holds the output of Nsight Compute, one file per machine: `book/data/h200-counters.json`. A
 //! [`Sheet`] has both sides of every launch on record, for the book and for readers.
 
 mod sheet;
@@ -143,7 +143,7 @@ pairs! {
         ["memory_l1_wavefronts_shared_ideal"];
 }
 
-/// A reason why a counter of a kernel differs from what Nsight Compute says.
+/// A reason why a counter of a kernel differs from Nsight Compute's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason {
     /// Names of entry points.
@@ -230,7 +230,7 @@ pub const REASONS: &[Reason] = reasons! {
         "how often a block looks at the flag of another depends on when they run";
 };
 
-/// Returns the reason why this counter of this kernel differs, if we know.
+/// Returns the known reason why this counter of this kernel differs, if any.
 pub fn reason(kernel: &str, counter: &str) -> Option<&'static str> {
     let of = |reason: &&Reason| reason.counters.contains(&counter);
     if of(&&OF_DIFFERENT_THINGS) {

@@ -88,7 +88,7 @@ pub enum Outcome {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct VerifiedRun {
-    /// Blocks in x, y and z; zero for a library that does not tell.
+    /// Blocks in x, y and z; zero for a library that does not report them.
     pub grid: [u32; 3],
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.

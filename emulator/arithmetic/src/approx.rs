@@ -1,4 +1,4 @@
-//! Approximate instructions: `rcp.approx`, `ex2.approx` and their kin.
+//! Approximate instructions: `rcp.approx`, `ex2.approx` and similar.
 //!
 //! Each is one operation of the [`multifunction`] unit. Without `.ftz`, subnormal numbers are scaled around it, as
 //! ptxas 13 does for sm_90.

@@ -44,8 +44,12 @@ macro_rules! chain {
             ("sub", []) => sum_or_carry!($part, $ty, cold2(|a: $ty, b: $ty| sub(a, b, true))),
             ("subc", []) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: bool| sub(a, b, c))),
             ("mad", ["lo"]) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(lo(a, b), c, false))),
-            ("mad", ["hi", "u"]) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(hi_u(a, b), c, false))),
-            ("mad", ["hi", "s"]) => sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(hi_s(a, b), c, false))),
+            ("mad", ["hi", "u"]) => {
+                sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(hi_u(a, b), c, false)))
+            }
+            ("mad", ["hi", "s"]) => {
+                sum_or_carry!($part, $ty, cold3(|a: $ty, b: $ty, c: $ty| add(hi_s(a, b), c, false)))
+            }
             ("madc", ["lo"]) => {
                 sum_or_carry!($part, $ty, cold4(|a: $ty, b: $ty, c: $ty, carry: bool| add(lo(a, b), c, carry)))
             }

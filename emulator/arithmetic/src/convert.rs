@@ -205,7 +205,7 @@ fn integers(to: &str, from: &str, level: CpuLevel) -> Option<Form> {
     Some(builtin(step, level))
 }
 
-/// Evaluates `$then` with the rounding (0 to 3) and `.ftz` as constants. Subnormals round to zero with 0 and 1 anyhow.
+/// Evaluates `$then` with the rounding (0 to 3) and `.ftz` as constants; `.ftz` changes nothing for 0 and 1.
 macro_rules! with_rounding {
     ($code:expr, $ftz:expr, $r:ident, $z:ident => $then:expr) => {
         with_rounding!(@ ($code, $ftz && $code >= 2), $r, $z, $then, (0, false) (1, false) (2, false) (3, false) (2, true) (3, true))

@@ -55,7 +55,7 @@ pub struct Form {
 /// Looks up `opcode.modifiers`.
 ///
 /// `part` is 0 for the (first) result and 1 for the second of instructions with two: `q` of `setp … p|q`, carry-out of
-/// `add.cc` and its kin.
+/// `add.cc` and similar.
 pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
     if part > 1 {
         return None;

@@ -6,7 +6,7 @@
 //! them show is computed here, once. The crate neither counts nor formats.
 //!
 //! As JSON both are objects of all their fields. A key that is missing or unknown is an error: the report comes from
-//! another build, and a counter that nobody wrote is not 0.
+//! another build, and a missing counter is not 0.
 
 #![forbid(unsafe_code)]
 
@@ -237,7 +237,7 @@ impl Counters {
         ratio(self.shared_store_wavefronts_merged, self.shared_store_requests_merged)
     }
 
-    /// Returns the bytes that lanes asked for in loads, per byte of the sectors: 1 is best.
+    /// Returns the bytes that the lanes' loads request, per byte of the sectors: 1 is best.
     pub fn load_efficiency(&self) -> Option<f64> {
         Some(ratio(self.global_load_bytes, self.global_load_sectors)? / SECTOR_BYTES)
     }

@@ -38,7 +38,7 @@ fn every_field_is_added() {
 #[test]
 fn wavefronts_are_of_everything_that_passes_over_the_banks() {
     let counters = Counters {
-        // As written: what the hardware never sees.
+        // As written, before ptxas merges accesses.
         shared_load_wavefronts: 40,
         shared_load_wavefronts_merged: 16,
         shared_load_ideal_merged: 8,

@@ -38,7 +38,7 @@ fn refused(lines: &str, message: &str) {
     }
 }
 
-/// Returns PTX with what is said of it.
+/// Returns PTX with the expected message.
 fn rows(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().map(|row| row.split_once(" => ").expect("an arrow"))
 }

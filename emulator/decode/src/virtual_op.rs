@@ -17,7 +17,7 @@ pub(crate) const TRUE: u32 = 0;
 /// Virtual predicate 1 is always false.
 pub(crate) const FALSE: u32 = 1;
 
-/// An arithmetic function, with what the passes know about its result.
+/// An arithmetic function, with the facts about its result that the passes use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AluFunction {
     pub(crate) form: Form,

@@ -174,7 +174,7 @@ pub(crate) fn is_staging(address: u64, n: usize) -> bool {
     is_pinned(address, n) && find(address).is_some_and(|a| a.kind != AllocationKind::Managed)
 }
 
-/// Removes an allocation from the table, if `test` says that this call may free it.
+/// Removes an allocation from the table, if this call may free it, by `test`.
 pub(crate) fn forget(base: u64, test: impl Fn(AllocationKind) -> bool) -> Option<Allocation> {
     let mut all = lock(&ALL);
     let found = all.get(&base).copied().filter(|a| test(a.kind))?;

@@ -1,7 +1,7 @@
 //! Fatbinaries, as `nvcc` makes them: several images in one, of which the device takes a member.
 //!
 //! A head of 16 bytes has the total length; each member has a head with its kind, its architecture and its length, and
-//! may be compressed. PTX comes first, because messages about it say more.
+//! may be compressed. PTX comes first, because messages about it are more specific.
 
 #[cfg(test)]
 mod tests;

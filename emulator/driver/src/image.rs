@@ -182,7 +182,7 @@ fn cut_off() -> Refused {
 /// Returns the fatbinary that a wrapper points to.
 ///
 /// # Safety
-/// The wrapper is readable, and its address leads to a fatbinary; or the system can tell.
+/// The wrapper is readable, and its address leads to a fatbinary; or the system reports which memory is mapped.
 unsafe fn wrapped(image: In<u8>) -> Option<In<u8>> {
     // SAFETY: the wrapper is readable, as this function requires.
     let head = unsafe { readable(image, 16) }?;
@@ -199,7 +199,7 @@ fn damaged(why: &str) -> Refused {
 /// away.
 ///
 /// # Safety
-/// The image is as long as its head and tables say, or the system can tell (on Linux).
+/// The image is as long as its head and tables say, or the system reports which memory is mapped (on Linux).
 unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
     const HEAD: u64 = 64;
     const SECTION: u64 = 64;
@@ -229,7 +229,7 @@ unsafe fn elf(image: In<u8>) -> Option<Vec<u8>> {
 /// Reads the first bytes of an image; `None` if they are not mapped.
 ///
 /// # Safety
-/// The bytes are mapped, or the system can tell.
+/// The bytes are mapped, or the system reports which memory is mapped.
 unsafe fn readable(image: In<u8>, bytes: u64) -> Option<Vec<u8>> {
     let n = usize::try_from(bytes).ok()?;
     if !can_read(image.address() as u64, n) {

@@ -25,7 +25,7 @@
 //! hardware does not detect (a race, a read of uninitialised memory) gives `CUDA_ERROR_LAUNCH_FAILED`.
 //!
 //! Mistakes of the host whose error code explains little (freeing twice, a copy past the end, a name that no kernel
-//! has, uninitialised memory) get one sentence on stderr, see `mistakes`. What is only suspected is a warning: of
+//! has, uninitialised memory) get one sentence on stderr, see `mistakes`. Suspected mistakes are warnings: of
 //! memory that the grid did not reach (`unwritten`), of a source that changes before its copy is waited for
 //! (`staging`).
 //!

@@ -152,7 +152,7 @@ impl Queue {
         IS_WORKER.set(was);
     }
 
-    /// Returns whether a job is done, which the program then knows.
+    /// Returns whether a job is done: from then on, its effects are visible to the program.
     pub(crate) fn is_done(&self, ticket: u64) -> bool {
         let is_done = self.lock().completed >= ticket;
         if is_done {

@@ -13,7 +13,7 @@ use crate::{contexts::Context, queue::Queue};
 pub(crate) enum LaunchResult {
     Ran(Box<Report>),
     Predicted(Value),
-    /// The report has been asked for, and is kept as JSON: callers ask for its length first, then for its text.
+    /// The report was requested, and is kept as JSON: callers query its length first, then its text.
     Written(Arc<str>),
 }
 

@@ -1,7 +1,7 @@
 //! Pinned memory that a program changes while an asynchronous copy may still read it.
 //!
-//! A copy is followed until something tells the program that it is done: a call that waits, a query, or work after it
-//! that the host sees by itself. Each of these counts for all earlier copies of the context, so that a change after it
+//! A copy is tracked until the program can observe that it is done: by a call that waits, a query, or later work
+//! whose effect the host reads. Each of these counts for all earlier copies of the context, so that a change after it
 //! is never reported.
 
 use std::sync::Mutex;
@@ -52,7 +52,7 @@ pub(crate) fn is_following() -> bool {
     N_BYTES.load(Ordering::Acquire) != 0
 }
 
-/// Ends following copies of a queue up to a ticket, which the program now knows to be done.
+/// Stops tracking the copies of a queue up to a ticket, which the program has observed to be done.
 pub(crate) fn settle_awaited(queue: usize, ticket: u64) {
     settle(|copy| copy.queue == queue && copy.ticket <= ticket);
 }
@@ -73,7 +73,7 @@ fn settle(is_over: impl Fn(&Followed) -> bool) {
     // SAFETY: to release the memory is to wait for the copy first, which comes here.
     let is_changed = |copy: &&Followed| unsafe { read(copy.source, copy.bytes.len()) } != copy.bytes;
     let changed: Vec<&Followed> = over.iter().filter(is_changed).collect();
-    // A thread that sees no copy any more may release its source.
+    // A thread that finds no copy any more may release its source.
     N_BYTES.store(followed.iter().map(|copy| copy.bytes.len()).sum(), Ordering::Release);
     let Some(first) = changed.first() else { return };
     let n_same =

@@ -156,7 +156,7 @@ impl Stream {
             return Ok(None);
         }
         if [node::HOST, node::BATCH_MEM_OP].contains(&work.kind()) {
-            // The host sees how far the stream is.
+            // The host can read how far the stream is.
             staging::settle_awaited(self.context.queue.id(), u64::MAX);
         }
         let context = Arc::clone(&self.context);

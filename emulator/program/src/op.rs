@@ -144,7 +144,7 @@ pub enum OpKind {
     ActiveMask {
         dst: Dst,
     },
-    /// `mov` from `%clock` and its kin.
+    /// `mov` from `%clock`, `%globaltimer` and similar.
     ReadClock {
         clock: Clock,
         /// 32 or 64 bits, by the clock.

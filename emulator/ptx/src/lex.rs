@@ -1,7 +1,7 @@
 //! Text to tokens, one at a time.
 //!
 //! The parser holds a single token, so memory does not grow with the input. A directive or modifier is one
-//! token with its dot (`.shared::cta`), which is why `1.5`, `%tid.x` and `.2d` need no context to tell apart.
+//! token with its dot (`.shared::cta`), which is why `1.5`, `%tid.x` and `.2d` are distinguished without context.
 
 #[cfg(test)]
 mod tests;

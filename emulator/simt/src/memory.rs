@@ -84,7 +84,7 @@ impl Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{asked} bytes asked for, {free} of {limit} free")]
 pub struct OutOfMemory {
-    /// Bytes that were asked for.
+    /// Requested bytes.
     pub asked: u64,
     /// Bytes not in use.
     pub free: u64,

@@ -43,7 +43,7 @@ pub struct ModuleVariable {
     pub constant: bool,
 }
 
-/// A kernel that can be launched. [`Module::load`] alone makes one, and nobody can change it: a launch reaches
+/// A kernel that can be launched. [`Module::load`] alone makes one, and it is immutable: a launch reaches
 /// registers by the numbers in it, all of which loading has validated.
 ///
 /// ```compile_fail
@@ -194,7 +194,7 @@ impl Variables {
 impl Drop for Variables {
     fn drop(&mut self) {
         self.memory.give_back(self.code_bytes);
-        // Somebody may have freed one through its address; then there is nothing left to do.
+        // The program may have freed one through its address; then there is nothing left to do.
         let free = |address| {
             let _ = self.memory.free(address);
         };
@@ -214,7 +214,7 @@ impl Module {
         let mut module = parsed.map_err(DecodeError::from)?;
         ptx::table::canonicalise(&mut module);
         let account = Account::new(memory.free_bytes());
-        // The table alone says which instructions there are and which of them run here; decode relies on it.
+        // The table alone lists the instructions and which of them are supported; decode relies on it.
         ptx::table::check(&module).map_err(DecodeError::from)?;
         let mut variables =
             Variables { memory: Arc::clone(memory), list: Vec::new(), segments: Vec::new(), code_bytes: 0 };

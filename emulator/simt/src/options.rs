@@ -36,7 +36,7 @@ pub struct LaunchRequest {
     pub block: [u32; 3],
     /// Dynamic shared memory in bytes.
     pub dynamic_shared: u32,
-    /// The parameter block, laid out as [`crate::program::DecodedKernel::params`] says.
+    /// The parameter block, laid out by [`crate::program::DecodedKernel::params`].
     pub params: Vec<u8>,
     pub options: LaunchOptions,
 }
@@ -56,9 +56,9 @@ pub struct LaunchOptions {
     /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
     /// `%envreg2`: 8 bytes that start as zeros. `None`: the launch is not cooperative.
     pub grid_workspace: Option<u64>,
-    /// Blocks of a cluster in x, y and z, as the launch asks for them.
+    /// Blocks of a cluster in x, y and z, as the launch specifies them.
     pub cluster: Option<[u32; 3]>,
-    /// Bytes of a thread's stack, for kernels whose calls go as deep as their data say: what
+    /// Bytes of a thread's stack, for kernels whose depth of calls depends on data: what
     /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
     pub stack_bytes: u32,
     /// Registers of a thread as the machine code has them; `None`: not known.
@@ -98,6 +98,6 @@ impl Default for LaunchOptions {
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     pub textures: &'a Textures,
-    /// Nanoseconds, for `%globaltimer`. The only clock a kernel sees; `%clock` counts instructions.
+    /// Nanoseconds, for `%globaltimer`. The only clock that a kernel can read; `%clock` counts instructions.
     pub clock: &'a (dyn Fn() -> u64 + Sync),
 }

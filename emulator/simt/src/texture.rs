@@ -1,4 +1,4 @@
-//! Texture objects: what a fetch needs to know of an array and how to sample it.
+//! Texture objects: the array that a fetch reads, and how it is sampled.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub enum FilterMode {
 /// A texture object: an array and how it is sampled.
 #[derive(Debug, Clone)]
 pub struct TextureObject {
-    /// Texels, row by row without gaps, channels together. Shorter than its size says: the rest is zero.
+    /// Texels, row by row without gaps, channels together. Where there are fewer than the size has, the rest is zero.
     pub data: Arc<Vec<u8>>,
     pub width: u32,
     /// Rows; 0 or 1 for a one-dimensional texture.

@@ -1,4 +1,4 @@
-//! Modules and launches that ask for too much: each ends in words about it, and counts stay within their bounds.
+//! Modules and launches that exceed a limit: each ends in a message, and counts stay within their bounds.
 
 mod common;
 
@@ -171,7 +171,7 @@ fn a_chain_of_waiting_blocks_is_no_square() {
 
 #[test]
 fn blocks_that_wait_for_ever_share_the_budget() {
-    // The last block waits for a flag that nobody sets.
+    // The last block waits for a flag that no thread sets.
     let mut device = Device::new(&CHAIN.replace("@%p bra done;", ""));
     device.budget = 3_000_000;
     let flags = device.words(&[0; 501]);

@@ -5,7 +5,7 @@ use sass::operation::{Modifier, Operation};
 
 use crate::bound::Resource;
 
-/// A machine instruction as the model of an SM sees it.
+/// A machine instruction, as far as the model of an SM uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Instruction {
     pub unit: Unit,

@@ -10,7 +10,7 @@ use simt::trace::{self, Observer};
 
 use crate::trace::{Block, LOCAL, LOCAL_OF_BLOCK, LOCAL_OF_WARP, Trace};
 
-/// Bytes of a word of local memory: the caches see the words of a warp's lanes side by side.
+/// Bytes of a word of local memory: in the caches, the words of a warp's lanes lie side by side.
 const LOCAL_WORD: u64 = 4;
 
 /// The most instructions of warps that are recorded: a trace takes some 20 bytes for each.
@@ -89,7 +89,7 @@ impl Observer for Recording {
     }
 }
 
-/// Converts addresses of local memory to those that the caches see: the words of all lanes side by side, those of a
+/// Converts addresses of local memory to those in the caches: the words of all lanes side by side, those of a
 /// wide access as if each lane's were.
 fn interleaved(addresses: &Addresses, bytes: u32, base: u64) -> Addresses {
     let place = |lane: usize| {

@@ -47,7 +47,7 @@ pub struct Trace {
 }
 
 const SECTOR: u64 = 32;
-/// Address from which on the caches see local memory: above every buffer.
+/// First address of local memory in the caches: above every buffer.
 pub(crate) const LOCAL: u64 = 1 << 63;
 /// Bytes of these addresses for each warp, and for the 32 warps that a block has at most.
 pub(crate) const LOCAL_OF_WARP: u64 = 1 << 24;

@@ -1,4 +1,4 @@
-//! Launches without a prediction say why.
+//! Launches that cannot be predicted have a reason.
 
 mod recorded;
 

@@ -12,7 +12,7 @@
 //! The price: sums of quadrants are passes over memory without reuse, and memory does not grow with the cores. So below
 //! [`cutoff`] the product is left to [`parallel`]. And accuracy: the sums mix elements that the textbook keeps apart,
 //! so what is lost depends on the *largest* elements of A and B, not on those of the row and the column concerned. An
-//! element of C that is small because its row of A is small can be wrong in every digit. [`error_bound`] says how much.
+//! element of C that is small because its row of A is small can be wrong in every digit: see [`error_bound`].
 //!
 //! Other schemes are other tables: PRODUCTS is all that Strassen found, and what searching programs look for today.
 

@@ -1,4 +1,4 @@
-//! The command line that all steps share, tried on v01: exit codes, messages, and what a broken kernel is told.
+//! The command line that all steps share, tested on v01: exit codes, messages, and the report of a broken kernel.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn run(command: &mut Command, code: i32) -> (String, String) {
     (out, errors)
 }
 
-/// A file with PTX that somebody changed, away when the test is over.
+/// A file with edited PTX, removed when the test is over.
 struct Changed(PathBuf);
 
 impl Changed {

@@ -1,4 +1,4 @@
-//! A machine with NVIDIA's driver but no device: the emulated GPU takes over, and says so once.
+//! A machine with NVIDIA's driver but no device: the emulated GPU takes over, and prints so once.
 
 #![cfg(target_os = "linux")]
 

@@ -1,4 +1,4 @@
-//! The strip of v02 runs until it does not fit in shared memory, and then says so.
+//! The strip of v02 runs as long as it fits in shared memory; beyond, its error names the reason.
 
 use std::process::Command;
 

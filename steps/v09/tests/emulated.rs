@@ -1,4 +1,4 @@
-//! The emulated GPU has no cuBLAS and no speed; both are said, not hidden and not made up.
+//! The emulated GPU has no cuBLAS and no speed; both are stated in the output.
 
 use std::process::{Command, Output};
 

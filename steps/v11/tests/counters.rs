@@ -1,4 +1,4 @@
-//! Kernels that take tensor maps, counted again: what `kernels/counters.json` says of them is what the emulated GPU
+//! Kernels that take tensor maps, counted again: the counts in `kernels/counters.json` are what the emulated GPU
 //! counts. (Other kernels are launched without their program, by the tests of the repository.)
 
 use std::fs;

@@ -287,7 +287,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Runs a schedule once, and on a GPU as often as `--repeat` says.
+    /// Runs a schedule once, and on a GPU `--repeat` times.
     fn repeat(
         &self,
         schedule: Schedule,

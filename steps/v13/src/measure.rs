@@ -128,7 +128,7 @@ fn copies(clock: &mut Clock, device: &Device, shape: Shape) -> Result<(), StepEr
     for (kind, name) in [(Kind::Pageable, "pageable"), (Kind::Pinned, "pinned")] {
         let mut source = Array::new(&device.context, kind, n)?;
         let mut target = Array::new(&device.context, kind, n)?;
-        // Pages that nobody has written are no memory yet.
+        // Unwritten pages are not backed by memory yet.
         source.get_mut()?.fill(1.0);
         target.get_mut()?.fill(2.0);
         let (source, target) = (source.get()?, target.get_mut()?);

@@ -52,7 +52,7 @@ impl Nccl {
     /// and gets the other.
     ///
     /// # Safety
-    /// The elements live, and nobody else uses them, until both streams are synchronised.
+    /// The elements stay alive, and nothing else accesses them, until both streams are synchronised.
     pub unsafe fn gather(&self, places: [u64; 2], count: usize, streams: [CUstream; 2]) -> Result<(), Error> {
         let bytes = (count * size_of::<f32>()) as u64;
         self.together(|rank, communicator| {
@@ -66,7 +66,7 @@ impl Nccl {
     /// Broadcasts `count` elements from the first device to the second.
     ///
     /// # Safety
-    /// The elements live, and nobody else uses them, until both streams are synchronised.
+    /// The elements stay alive, and nothing else accesses them, until both streams are synchronised.
     pub unsafe fn broadcast(
         &self,
         places: [u64; 2],

@@ -136,7 +136,7 @@ fn bytes(elements: usize) -> u64 {
 /// Copies bytes to the first device from the second, in the exchange stream of the first.
 ///
 /// # Safety
-/// Both places have `bytes` bytes, which live, and which nobody else uses, until the stream is synchronised.
+/// Both places have `bytes` bytes, which stay alive, and which nothing else accesses, until the stream is synchronised.
 pub unsafe fn copy_between(
     [to, from]: [&Device; 2],
     [target, source]: [sys::CUdeviceptr; 2],

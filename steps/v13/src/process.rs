@@ -193,7 +193,7 @@ impl Process<'_> {
     pub(crate) fn start(&mut self, i: usize, host: Pointers) -> Result<(), Error> {
         let Self { device, schedule, memory, .. } = self;
         let op = &schedule.ops[i];
-        // Calls that take a stream want its context.
+        // Calls that take a stream need its context to be current.
         device.context.bind_to_thread()?;
         let stream = device.stream(op.queue());
         let Shape { n, k, .. } = schedule.shape;

@@ -56,7 +56,7 @@ enum Activity {
     Ask,
     /// The class works on tasks.
     Work,
-    /// Everybody looks at the counts of a program.
+    /// The class reads the counts of a program together.
     Count,
 }
 

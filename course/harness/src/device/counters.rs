@@ -1,7 +1,7 @@
-//! Counts of the emulated device in proportion: per multiply-add, and beside the rates of a real SM.
+//! Counts of the emulated device per multiply-add, compared with the rates of a real SM.
 //!
-//! Counts divided by rates give a bound, not a simulation: no latency, no dependency, no cache. What a kernel needs
-//! most of is what it cannot be faster than; how near it comes is for a GPU to say.
+//! Counts divided by rates give a bound, not a simulation: latency, dependencies and caches are left out. The busiest
+//! unit bounds a kernel's speed; only a GPU shows how near it comes.
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ impl Arithmetic {
         }
     }
 
-    /// Multiply-adds of the kind that makes up the product.
+    /// Returns the multiply-adds of this kind.
     pub(crate) fn multiply_adds(self, counters: &Counters) -> f64 {
         let n = match self {
             Arithmetic::Fp32 | Arithmetic::Fp64 => counters.fmas,
@@ -36,7 +36,7 @@ impl Arithmetic {
         n as f64
     }
 
-    /// Multiply-adds in units of [`Arithmetic::at_a_time`].
+    /// Returns the multiply-adds in units of [`Arithmetic::at_a_time`].
     pub(crate) fn times(self, counters: &Counters) -> f64 {
         self.multiply_adds(counters) / self.at_a_time()
     }
@@ -52,7 +52,7 @@ impl Arithmetic {
         ]
     }
 
-    /// Multiply-adds that tables count by: of a warp, or of one `mma.sync` on bf16.
+    /// Returns the unit in which tables count multiply-adds: those of a warp, or of one `mma.sync` on bf16.
     pub(crate) fn at_a_time(self) -> f64 {
         match self {
             Arithmetic::Fp32 | Arithmetic::Fp64 => WARP,
@@ -60,7 +60,7 @@ impl Arithmetic {
         }
     }
 
-    /// Multiply-adds that stand for one of the product.
+    /// Returns the number of multiply-adds that compute one of the GEMM: three with FP32 split into bf16.
     pub(crate) fn for_one(self) -> f64 {
         match self {
             Arithmetic::Tensor(Format::Fp32) => 3.0,
@@ -68,7 +68,7 @@ impl Arithmetic {
         }
     }
 
-    /// Units of [`Arithmetic::at_a_time`] that an SM does per clock.
+    /// Returns the units of [`Arithmetic::at_a_time`] that an SM computes per clock.
     fn per_clock(self) -> f64 {
         match self {
             Arithmetic::Fp32 => FP32_FMAS,
@@ -182,12 +182,12 @@ impl Report {
             lines: Option<Vec<Line>>,
             findings: Option<Vec<Finding>>,
         }
-        // The place in a text that nobody sees is left out.
-        let said = |error: serde_json::Error| match error.to_string().split_once(" at line ") {
+        // The position in the JSON text means nothing to the reader, so it is left out.
+        let message = |error: serde_json::Error| match error.to_string().split_once(" at line ") {
             Some((what, _)) => what.to_owned(),
             None => error.to_string(),
         };
-        let Fields { total: Some(total), lines, findings } = serde_json::from_str(text).map_err(said)? else {
+        let Fields { total: Some(total), lines, findings } = serde_json::from_str(text).map_err(message)? else {
             return Ok(None);
         };
         let lines = lines.ok_or("missing field `lines`")?;

@@ -10,7 +10,7 @@ use crate::device::Gpu;
 use crate::error::{StepError, describe};
 use crate::inputs::Real;
 
-/// Operands on the device and what to launch on them.
+/// Operands on the device, and the launches on them.
 pub struct Session<'g, T: Real, R: Real = T> {
     gpu: &'g Gpu,
     launch: Launch<'g, T, R>,
@@ -28,10 +28,10 @@ pub struct Operands<'a, T, R = T> {
     pub c: &'a mut CudaSlice<R>,
 }
 
-/// Puts work into the stream and returns.
+/// A function that enqueues the launches on a stream.
 pub type Launch<'g, T, R = T> = Box<dyn Fn(Operands<'_, T, R>) -> Result<(), StepError> + 'g>;
 
-/// The kernel `name` of a PTX text.
+/// Loads the kernel `name` of a PTX text.
 ///
 /// # Errors
 /// Returns an error if the driver does not take the text, or there is no such kernel in it.
@@ -55,7 +55,7 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError>
 pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunction, String> {
     let loaded = gpu.context.load_module(Ptx::from_binary(cubin.to_vec()));
     let module = loaded.map_err(|error| {
-        // The log says more than the code: a sentence, and where it ends with a colon, what it is about.
+        // The log is more specific than the error code: a sentence, followed by its subject where it ends with a colon.
         let log = explain(cubin);
         let mut lines = log.lines().map(str::trim).filter(|line| !line.is_empty());
         match (lines.next(), lines.next()) {

@@ -61,7 +61,7 @@ struct OnShape<'s, 'a, 'm, 'g, T, R> {
 }
 
 enum MachineCodeOutcome {
-    /// The record, which says why where the emulated device does not run it, and the report of the counted launch.
+    /// The record, with the reason where the emulated device does not run the kernel, and the counted launch's report.
     Passed(Box<MachineCode>, Option<Report>),
     Failed(KernelOutcome),
 }

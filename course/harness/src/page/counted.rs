@@ -10,7 +10,7 @@ use counters::{Counters, SECTOR_BYTES};
 use super::{Entry, figure, heading, limits};
 use crate::device::counters::{Arithmetic, Line};
 
-/// More kernels than these on a page, and nobody reads their lines.
+/// The most kernels on a page whose lines are listed: more would not be read.
 const MAX_WITH_LINES: usize = 3;
 const N_LINES: usize = 5;
 /// Columns of source text.
@@ -142,7 +142,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
 fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
     let mut each: Vec<String> = Vec::new();
     for (entry, _) in counted {
-        // That of FP64 was never asked for: the note is about the others.
+        // FP64 never uses tensor cores, so the note is about the others.
         let (work, of) = match entry.work {
             Work::Tensor { operands, result, .. } => {
                 let (from, to) = (operands.name(), result.name());

@@ -1,6 +1,6 @@
 //! Limits: the clocks that each unit of a multiprocessor needs, if no warp ever waited.
 //!
-//! For machine code, the driver says what its units need. PTX has more instructions than machine code as a rule, and
+//! For machine code, the driver reports the time of each unit. PTX mostly has more instructions than machine code, and
 //! fewer of `wmma`, which ptxas takes apart: its issue limits nothing.
 
 #[cfg(test)]
@@ -22,7 +22,7 @@ const WORTH_A_COLUMN: f64 = 0.1;
 struct Needs {
     arithmetic: f64,
     issue: f64,
-    /// Issue with reading and writing registers. `None` where nobody counted.
+    /// Issue with reading and writing registers. `None` where it was not counted.
     registers: Option<f64>,
     shared: f64,
     l1: f64,

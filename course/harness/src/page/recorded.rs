@@ -1,4 +1,4 @@
-//! Earlier measurements on real GPUs: records in `book/data`, shown beside what the emulated device can know.
+//! Earlier measurements on real GPUs: records in `book/data`, shown beside the counts of the emulated device.
 
 use std::path::{Path, PathBuf};
 

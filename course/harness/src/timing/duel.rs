@@ -70,7 +70,7 @@ impl Plan {
     }
 }
 
-/// Rounds of A B B A; `piece` says what one launch took, of A or of B.
+/// Runs rounds of A B B A; `piece` returns the time of one launch, of A or of B.
 fn rounds(n: usize, mut piece: impl FnMut(bool) -> Result<f64, StepError>) -> Result<Vec<Round>, StepError> {
     (0..n).map(|_| Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?])).collect()
 }

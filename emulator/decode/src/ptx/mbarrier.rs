@@ -10,7 +10,7 @@ use arithmetic::lanes::Class;
 use program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};
 
 impl<'a> Lower<'a> {
-    /// `mbarrier.init.shared.b64 [a], n;` and its kin.
+    /// Lowers `mbarrier.init.shared.b64 [a], n;` and the other operations on an mbarrier.
     pub(super) fn mbarrier(&mut self, instruction: &'a Instruction) -> Result<()> {
         let has = |word| instruction.has(word);
         let space = space_of(instruction).unwrap_or(MemSpace::Generic);

@@ -15,7 +15,7 @@ export! {
     fn cuGetExportTable 3000(out: Out<*const c_void>, id: In<Uuid>) {
         out.put_if_wanted(std::ptr::null());
         id.get()?;
-        // No message: the runtime queries tables that it can do without, as when NVRTC's users ask for its version.
+        // No message: the runtime queries tables that are optional, as for the version of NVRTC.
         Err(ERROR_INVALID_VALUE)
     }
 }

@@ -40,7 +40,7 @@ fn set(node: Handle, work: NewWork) -> Outcome {
     graph_with(node)?.change(node, |node| node.work = work)
 }
 
-/// Writes what a node does, if it is of the kind that is asked for.
+/// Writes the parameters of a node, if it is of the requested kind.
 fn get<W: Work, T>(node: Handle, out: Out<T>, params: impl FnOnce(&W) -> T) -> Outcome {
     query(out, || work_as::<W>(&work_of(node)?).map(params).ok_or(ERROR_INVALID_VALUE))
 }

@@ -111,7 +111,7 @@ fn check(function: &Function, config: &LaunchRequest, requested: Option<[c_uint;
     Ok(())
 }
 
-/// Reads arguments by pointers, one per parameter. A stray pointer is an error, not a crash: only the kernel knows how
+/// Reads arguments by pointers, one per parameter. A stray pointer is an error, not a crash: only the kernel defines how
 /// many pointers there are.
 ///
 /// # Safety
@@ -364,7 +364,7 @@ fn launch_by(
     let mut words = kernel.config.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
     let is_of_host = |word: u64| word < FIRST_DEVICE_ADDRESS && allocations::find(word).is_some();
     if staging::is_following() && words.any(is_of_host) {
-        // The kernel can let the host see how far the stream is.
+        // The kernel can write to host memory how far the stream is.
         staging::settle_awaited(stream.context.queue.id(), u64::MAX);
     }
     let slot = Arc::clone(&kernel.slot);

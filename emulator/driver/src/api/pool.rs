@@ -93,7 +93,7 @@ export! {
     fn cuMemPoolCreate 11020(out: Out<Handle>, props: In<PoolProps>) {
         ready_for(out)?;
         let props = props.get()?;
-        // Pinned memory of device 0, that no other process sees.
+        // Pinned memory of device 0, not shared with other processes.
         refuse_if(props.alloc_type != 1 || props.location.kind != 1, ERROR_INVALID_VALUE)?;
         refuse_if(props.location.id != 0, ERROR_INVALID_DEVICE)?;
         refuse_if(props.handle_types != 0, ERROR_NOT_SUPPORTED)?;

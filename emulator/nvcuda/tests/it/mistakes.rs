@@ -162,8 +162,8 @@ fn copy_partly_written() {
         ok(launch_on(null_mut(), transpose, grid, [32, 32, 1], 0, &arguments));
         words(arguments[0], rows as usize * 300);
     };
-    // A buffer that is larger than the kernel was told, the part that was written, what the host filled too, launches
-    // that wrote all or as many columns as they were told, and another launch for another part.
+    // A buffer larger than the kernel's arguments, the part that was written, what the host filled too, launches
+    // that wrote all or as many columns as their arguments, and another launch for another part.
     words(filled(4, 768), 1000);
     words(filled(3, 1000), 768);
     words(filled(4, 1000), 1000);

@@ -10,7 +10,7 @@
 //! two), and its registers hold these as if they were a row of half the length. For each chunk of a row, four bits of
 //! metadata have the two places. Of a group's lanes, as many as are needed hold the metadata of its rows `group` and
 //! `group + 8`: four chunks of both rows each, or of elements of 4 and 8 bits eight chunks of one of the rows. The
-//! sparsity selector tells which lanes these are.
+//! sparsity selector chooses these lanes.
 
 use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, Whole, multiply_f64};
 

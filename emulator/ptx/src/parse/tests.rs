@@ -18,7 +18,7 @@ fn first(body: &str) -> String {
     }
 }
 
-/// Returns texts with what is said of them.
+/// Returns texts with the expected messages.
 fn rows(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().map(|row| row.split_once(" => ").expect("an arrow"))
 }

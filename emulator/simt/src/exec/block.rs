@@ -307,7 +307,7 @@ impl Block {
         }
         let i = job.plan.shared.partition_point(|(from, _)| *from <= offset);
         let &(from, to) = job.plan.shared.get(i.checked_sub(1)?)?;
-        // In the gap after an array, that array is the one that was meant; the caller sees that it is outside.
+        // In the gap after an array, that array is the one that was meant; the caller finds that the access is outside.
         Some((from, to)).filter(|_| offset < to)
     }
 }
@@ -376,7 +376,7 @@ fn special_value(job: &Job<'_>, coords: [u32; 3], special: Special, thread: u32)
         Special::LaneId => lane,
         Special::WarpId => thread / 32,
         Special::NwarpId => job.n_warps,
-        // One multiprocessor, as far as a kernel can see: placing blocks would depend on time.
+        // A kernel finds one multiprocessor: placing blocks on several would depend on time.
         Special::SmId => 0,
         Special::NsmId => 1,
         Special::GridId => 0,

@@ -215,22 +215,22 @@ pub(crate) struct PhaseWait {
     pub(crate) instr: u32,
     pub(crate) parity: Option<u8>,
     /// Number of the awaited phase, where `parity` is `None`.
-    pub(crate) asked: u64,
+    pub(crate) awaited: u64,
 }
 
 impl PhaseWait {
     /// Returns whether the wait is over, where `phase` phases have ended.
     pub(crate) fn has_ended(&self, phase: u64) -> bool {
-        phase_has_ended(phase, self.parity, self.asked)
+        phase_has_ended(phase, self.parity, self.awaited)
     }
 }
 
 /// Returns whether a phase has ended, where `phase` phases have: the one of a parity, or without that the one with the
-/// number `asked`.
-pub(crate) fn phase_has_ended(phase: u64, parity: Option<u8>, asked: u64) -> bool {
+/// number `awaited`.
+pub(crate) fn phase_has_ended(phase: u64, parity: Option<u8>, awaited: u64) -> bool {
     match parity {
         Some(parity) => phase & 1 != u64::from(parity),
-        None => phase > asked,
+        None => phase > awaited,
     }
 }
 

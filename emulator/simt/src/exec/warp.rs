@@ -394,7 +394,7 @@ impl Worker<'_> {
 
     /// Records that the fiber polled memory; after [`POLLS_BEFORE_YIELD`] in a row it yields to the other lanes and pauses.
     pub(crate) fn poll(&mut self, lanes: LaneMask) -> ControlFlow<AfterOp> {
-        // Later accesses see what other threads stored before the value that was just read.
+        // Stores of other threads before that of the value just read become visible to later accesses.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
         self.activity.polled = true;
         self.spent += POLL_COST;

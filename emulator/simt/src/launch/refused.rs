@@ -11,7 +11,7 @@ pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 pub const MAX_GRID: [u32; 3] = [0x7FFF_FFFF, 65535, 65535];
 /// Shared memory of a block without asking for more.
 pub const MAX_SHARED: u32 = 48 * 1024;
-/// Shared memory of a block that asked for it (`cuFuncSetAttribute`).
+/// Shared memory of a block whose kernel opted in (`cuFuncSetAttribute`).
 pub const MAX_SHARED_OPT_IN: u32 = 227 * 1024;
 /// Shared memory of a block with the gaps between its arrays.
 const MAX_SHARED_WITH_GAPS: u32 = 1 << 24;
@@ -65,7 +65,7 @@ pub enum LaunchRefused {
 }
 
 /// Checks a launch before it starts, all but its parameters. `allowed_dynamic` is the dynamic shared memory that the
-/// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never asked for.
+/// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never set.
 pub fn check(
     kernel: &DecodedKernel,
     config: &LaunchRequest,

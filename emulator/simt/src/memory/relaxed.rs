@@ -6,14 +6,14 @@
 //! - the whole-warp loads and stores of `exec::memory::load_store` for weak accesses of 4-byte elements. They are
 //!   vector instructions, which atomics would cut into 32 scalar ones. A weak access that races is undefined in PTX,
 //!   too. On the CPUs for which we compile, such an access reads some mixture of old and new bytes;
-//! - the shared and local memory of a block, which only its worker reaches, and the parameters, which nobody writes.
+//! - the shared and local memory of a block, which only its worker reaches, and the parameters, which are not written.
 //!
 //! Two racing accesses of different sizes are outside of Rust's memory model even if both are atomic. They exist where
 //! a program makes them (a word that is also stored by halves, a copy that runs during a kernel); on x86-64 and AArch64
 //! each byte is old or new.
 //!
 //! With a nightly compiler, Miri and ThreadSanitizer look for data races in the tests of this folder and in
-//! `tests/sharing.rs`. The sanitizer has to see the standard library, too, or it does not know of joins:
+//! `tests/sharing.rs`. The sanitizer must be built into the standard library, too, or it misses joins:
 //!
 //! ```text
 //! cargo +nightly miri test -p simt --lib memory::

@@ -43,7 +43,7 @@ impl Device {
         self.gpu.upload(words)
     }
 
-    /// Returns a buffer that nobody has written.
+    /// Returns an unwritten buffer.
     pub(crate) fn raw(&self, bytes: u64) -> u64 {
         self.gpu.alloc::<u8>(bytes as usize)
     }

@@ -1,4 +1,4 @@
-//! Orders plans by what they would take, and says how good that order is where the clock is known.
+//! Orders plans by their predicted time, and rates that order where the time was measured.
 
 #[cfg(test)]
 mod tests;

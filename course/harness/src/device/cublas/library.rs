@@ -73,10 +73,10 @@ fn preload(_: &Path, _: &str) -> bool {
     false
 }
 
-/// Loads a library by its path, for good, so that cudarc gets it when it asks by name.
+/// Loads a library by its path for the life of the process, so that cudarc finds it by name.
 #[cfg(target_os = "linux")]
 fn preload(folder: &Path, name: &str) -> bool {
-    // It needs this one from the same folder, and does not always know where it is.
+    // libcublas depends on libcublasLt of the same folder, and does not always find it.
     let _ = keep(&folder.join(name.replace("cublas", "cublasLt")));
     if !keep(&folder.join(name)) {
         return false;
@@ -86,7 +86,7 @@ fn preload(folder: &Path, name: &str) -> bool {
     is_there() || (emulator_client::alias("libcublas.so", &folder.join(name)).is_ok() && is_there())
 }
 
-/// Loads a library and never lets it go.
+/// Loads a library and never unloads it.
 #[cfg(target_os = "linux")]
 fn keep(path: &Path) -> bool {
     use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};

@@ -50,7 +50,7 @@ fn weigh(problem: &Problem<f32>, got: &mut [f32], weight: fn(usize) -> f32) {
     got.copy_from_slice(&product(SHAPE, a, |k, col| problem.b[k * 90 + col]));
 }
 
-/// Asserts what the diagnosis of a result says.
+/// Asserts the diagnosis of a result.
 #[track_caller]
 fn says(problem: &Problem<f32>, got: &[f32], text: &str) {
     let why = diagnosis(problem, got).why;

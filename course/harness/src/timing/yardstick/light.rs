@@ -17,7 +17,7 @@ use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 use crate::device::Gpu;
 use crate::device::cublas::{Flags, Types, workspace};
 
-/// Algorithms that are asked for. The heuristic names the ones first that it thinks are fast.
+/// Number of algorithms to request. The heuristic lists those first that it ranks as fast.
 const MAX_ALGORITHMS: usize = 8;
 
 pub(super) struct Product {
@@ -30,7 +30,7 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// Asks for the algorithms. `None` where there is no library, or it has none for this product.
+    /// Queries the algorithms. `None` where there is no library, or it has none for this GEMM.
     pub(super) fn new(gpu: &Gpu, flags: Flags, types: Types) -> Option<Self> {
         // SAFETY: loads a library that libcublas needs, too.
         if !unsafe { sys::is_culib_present() } {
@@ -80,7 +80,7 @@ impl Product {
         let [first, second, c] = self.layouts;
         let preference = result::create_matmul_pref()?;
         let bytes = self.workspace.len();
-        // An array of zeros is one of algorithms that nobody has filled in.
+        // Zeros are a valid value of an algorithm that is not filled in yet.
         // SAFETY: numbers and arrays of numbers.
         let mut found: [Algorithm; MAX_ALGORITHMS] = unsafe { std::mem::zeroed() };
         let mut n_found = 0;

@@ -101,7 +101,7 @@ impl Copies {
 }
 
 impl Copy {
-    /// Performs the copy; in `written`, notes what it wrote, and which of its bytes nobody had written at their source.
+    /// Performs the copy. Marks its bytes in `written`, but for those that were unwritten at their source.
     ///
     /// # Safety
     /// `shared` is the memory of the block that started it.

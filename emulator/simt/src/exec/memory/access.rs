@@ -22,7 +22,7 @@ impl<'j> Worker<'j> {
         let counts = M::counts(self);
         let memo = &self.access.memos[spec.memo];
         // SAFETY: operands are in range, as `decode::passes::validate` has established, and `source` is the line of
-        // one, of the width that `wide` says.
+        // one, of the width that `wide` selects.
         let first = unsafe { memo.repeats(self.warp.lanes.source(spec.addr.src), spec.addr.wide, active) };
         let known = first.map(|value| place(spec.addr, spec.bias(), value));
         let base = match known {

@@ -128,7 +128,7 @@ impl Worker<'_> {
 }
 
 impl AccessSpec<'_> {
-    /// Returns the access as the race checks see it, with the pattern in `memo`.
+    /// Returns the access in the form that the race checks take, with the pattern in `memo`.
     #[inline(always)]
     fn touch<'a>(&self, memo: &'a Memo<'_>, instr: u32, warp: u32, base: u64, values: &'a Stored<'_>) -> Touch<'a> {
         Touch {

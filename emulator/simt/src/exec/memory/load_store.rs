@@ -60,7 +60,7 @@ impl LaneLayout {
 /// Memory of an access.
 #[derive(Clone, Copy)]
 pub(crate) struct Located {
-    /// The lanes that have memory: all active ones in a sound launch.
+    /// The lanes that have memory: all active ones in a launch without mistakes.
     pub(crate) lanes: LaneMask,
     pub(crate) addresses: LaneAddresses,
     pub(crate) layout: LaneLayout,

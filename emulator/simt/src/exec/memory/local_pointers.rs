@@ -62,8 +62,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns whether a register is part of an address, before another value comes into it: as far as the order of the
-    /// operations tells.
+    /// Returns whether a register is part of an address, before another value is written to it, by the order of
+    /// the operations.
     fn is_dereferenced(&self, pc: u32, register: i32) -> bool {
         let kernel = self.job.kernel;
         let mut carriers = vec![register];

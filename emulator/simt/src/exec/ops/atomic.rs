@@ -140,7 +140,7 @@ impl Worker<'_> {
             self.activity.progress = true;
             ControlFlow::Continue(())
         } else if changed {
-            // As after a poll, later accesses see what other threads stored before.
+            // As after a poll, stores of other threads before this are visible to later accesses.
             std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);
             self.activity.progress = true;
             self.warp.fiber.polls = 0;

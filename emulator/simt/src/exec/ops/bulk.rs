@@ -14,7 +14,7 @@ use crate::exec::block::Block;
 use crate::exec::block::bulk_copies::{BulkCopy, Store};
 use crate::exec::{memory::per_lane::find_global, worker::Worker};
 
-/// Bytes that the race checks see as one access of a thread.
+/// Bytes that the race checks take as one access of a thread.
 const TOUCH: u32 = 128;
 
 impl Worker<'_> {
@@ -113,7 +113,7 @@ impl Worker<'_> {
         self.activity.progress = true;
     }
 
-    /// Lets the race checks see what a store reads as read by its thread.
+    /// Records in the race checks that the thread of a store reads its source.
     fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
         let Some(races) = &mut self.checks.shared_races else { return };
         let (warp, serial, collector) = (self.warp.index, &mut self.access.serial, &mut self.block.collector);
@@ -222,14 +222,14 @@ impl Worker<'_> {
         self.block.bulk.stores = stores;
     }
 
-    /// Performs what is left when the block ends. Loads that nobody waited for change nothing that is seen.
+    /// Performs the remaining stores when the block ends. Loads that no thread waited for have no visible effect.
     pub(crate) fn finish_bulk(&mut self) {
         for store in std::mem::take(&mut self.block.bulk.stores) {
             self.perform_store(&store);
         }
     }
 
-    /// Performs the oldest load that a barrier receives; its bytes.
+    /// Performs the oldest load that a barrier receives, and returns its bytes.
     pub(crate) fn perform_next(&mut self, barrier: u32) -> Option<u64> {
         let loads = &mut self.block.bulk.loads;
         let oldest = loads.iter().position(|(to, _)| *to == barrier)?;

@@ -1,6 +1,6 @@
-//! `cp.async`: copies that are done when somebody waits for them.
+//! `cp.async`: copies that are performed when a thread waits for them.
 //!
-//! Done as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
+//! This is as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
 
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
@@ -22,7 +22,7 @@ impl Worker<'_> {
             OpKind::CpAsync { dst, src, bytes, src_bytes } => {
                 let memo = self.job.plan.memo_of[pc as usize] as usize;
                 let spec = |space, addr, kind, memo| AccessSpec::weak(space, addr, (*bytes).into(), kind, pc, memo);
-                // How much of the source is read, each lane says for itself; none at all needs no source.
+                // Each lane has its own number of source bytes; a lane with none needs no source.
                 let mut n = [*bytes; 32];
                 if let Some(src_bytes) = *src_bytes {
                     let asked = self.u32s(src_bytes);
@@ -82,9 +82,9 @@ impl Worker<'_> {
         }
     }
 
-    /// Lets a lane arrive at a barrier when its copies so far are done.
+    /// Makes a lane arrive at a barrier when its copies so far are done.
     ///
-    /// Gives the barrier whose oldest arrival has to happen now, when there are too many.
+    /// Returns the barrier whose oldest arrival must be performed now, when there are too many.
     pub(crate) fn start_arrival(&mut self, barrier: u32, lane: usize) -> Option<u32> {
         self.block.copies.reserve(self.job.n_warps as usize);
         let copies = &mut self.block.copies;

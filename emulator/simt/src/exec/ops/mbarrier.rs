@@ -209,11 +209,11 @@ impl Worker<'_> {
     /// Returns whether the phase that a lane waits for has ended, after completing the copies that can end it.
     fn poll_mbarrier(&mut self, b: &Mbarrier, barrier: u32, operand: u32, lane: usize) -> bool {
         let parity = b.number.is_some().then_some(operand as u8 & 1);
-        let asked = match parity {
+        let awaited = match parity {
             Some(_) => 0,
             None => b.phase.map_or(0, |src| self.u64_at(src, lane) >> TOKEN_PENDING.count_ones()),
         };
-        let has_ended = |phase: u64| phase_has_ended(phase, parity, asked);
+        let has_ended = |phase: u64| phase_has_ended(phase, parity, awaited);
         let ended = self.mbarrier_phase(barrier).is_some_and(has_ended)
             || self.receive(barrier) && self.mbarrier_phase(barrier).is_some_and(has_ended);
         if ended && self.job.check_level.checks() {
@@ -296,7 +296,7 @@ impl Worker<'_> {
             barrier: self.mbarrier_at(&b.addr, b.space, pc, lane)?,
             instr: self.job.instr_at(pc),
             parity: b.number.map(|src| self.u32_at(src, lane) as u8 & 1),
-            asked: b.phase.map_or(0, |src| self.u64_at(src, lane) >> TOKEN_PENDING.count_ones()),
+            awaited: b.phase.map_or(0, |src| self.u64_at(src, lane) >> TOKEN_PENDING.count_ones()),
         })
     }
 

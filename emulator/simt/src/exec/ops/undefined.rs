@@ -191,7 +191,7 @@ impl Worker<'_> {
             if matches!(&details, MistakeDetails::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some()) {
                 self.note_misuse();
             }
-            // Two copies to one place: that has been said.
+            // Two copies to one place were reported already.
             if !self.block.bulk.has_overlapped() {
                 self.record_mistake_at(load, guilty, details);
             }

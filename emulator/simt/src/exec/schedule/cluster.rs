@@ -5,7 +5,7 @@
 //! constants that are such addresses are other ones for each rank (`launch_job::Job::constants`). Here
 //! (`Worker::seen_from_here`), in the checks and in what they report, the block's own have nothing there, and those of
 //! others the rank plus one. Accesses to other blocks are looked up lane by lane (`exec::memory`), and are not
-//! counted: which counters of the hardware see them is not known.
+//! counted: which counters of the hardware include them is not known.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

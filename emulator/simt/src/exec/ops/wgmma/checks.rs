@@ -231,7 +231,7 @@ impl Worker<'_> {
         other.is_none()
     }
 
-    /// Lets the race checks see the pieces as read by the running warp.
+    /// Records in the race checks that the running warp reads the pieces.
     fn touch_pieces(&mut self, pieces: &[u32], pc: u32) {
         let instr = self.job.instr_at(pc);
         let warp = self.warp.index;
