@@ -96,8 +96,7 @@ impl Outputs {
         Ok(())
     }
 
-    /// Runs everything and compares the results with the files; calls `report` with each transcript that did not run,
-    /// and the reason.
+    /// Runs everything and compares the results with the files; `report` gets each transcript that failed, and why.
     pub(crate) fn check(&self, repo: &RepoPaths, report: impl Fn(&str)) -> Result<Vec<Problem>> {
         let mut problems = Vec::new();
         let mut stale = |file: String, what: String| {

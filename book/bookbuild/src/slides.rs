@@ -1,5 +1,4 @@
-//! Slides made from the chapters: their pictures, questions and tasks. They are one self-contained file beside the
-//! pages of the book.
+//! Slides made from the chapters: their pictures, questions and tasks, in one self-contained file beside the pages.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -294,8 +294,7 @@ impl Programs {
         Ok(Self { folder, no_compiler: OnceLock::new() })
     }
 
-    /// Prepares a command. `cargo xtask` becomes the program that was just built, with the transcript's folder as its
-    /// checkout.
+    /// Prepares a command. `cargo xtask` becomes the program just built, with the transcript's folder as its checkout.
     fn start(&self, sandbox: &Sandbox, line: &str) -> Result<Command> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let mut command = match words.as_slice() {

@@ -14,8 +14,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(200);
 /// Time without changes before the book is built.
 const QUIET_TIME: Duration = Duration::from_millis(40);
 
-/// Builds the book, and again whenever a file of it changes, until interrupted. Calls `built` with its first page after
-/// each build that succeeded.
+/// Builds the book, and again whenever a file of it changes. Calls `built` with the first page of each build.
 pub fn watch(repo: &RepoPaths, options: &Options, mut built: impl FnMut(&Path) -> Result<()>) -> Result<()> {
     let mut seen = file_times(repo);
     loop {

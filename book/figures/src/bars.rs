@@ -74,8 +74,7 @@ pub(crate) struct Chart {
     /// Pages of the kernels' chapters, which the bars link to.
     #[serde(default)]
     pages: Vec<String>,
-    /// Units that do nothing else: `multiply-adds`, or an instruction for tensor cores; `wgmma / 6` where a kernel
-    /// needs six.
+    /// Units that do nothing else: `multiply-adds`, or an MMA instruction; `wgmma / 6` where a kernel needs six.
     #[serde(default)]
     alone: Vec<String>,
 }

@@ -171,8 +171,7 @@ pub fn tensor_table(step: &str) -> anyhow::Result<String> {
 const CLIMB: &str = "sgemm_v07_double_buffer sgemm_v11_large_tile sgemm_v11_free_banks sgemm_v11_async_copy \
     sgemm_v11_producer sgemm_v11_stream_k";
 
-/// Returns a row for each of the large kernels from v07 on: Nsight's counts, and stalls in warps per issued
-/// instruction.
+/// Returns a row for each of the large kernels from v07 on: Nsight's counts, and stalls per issued instruction.
 pub fn climb_table() -> anyhow::Result<String> {
     const SIZE: usize = 4096;
     const WAITS: [(&str, &str); 5] = [

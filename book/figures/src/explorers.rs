@@ -234,8 +234,7 @@ impl Engine {
         n.with_context(|| verdict.clone())
     }
 
-    /// Evaluates all cases with each text of the rules, and returns for each `agreed` with their number, or the first
-    /// disagreement.
+    /// Evaluates all cases with each text of the rules; returns `agreed` and their number, or the first disagreement.
     ///
     /// # Errors
     /// When the engine cannot run, or a program throws.

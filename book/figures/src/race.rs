@@ -46,8 +46,7 @@ impl Race {
         })
     }
 
-    /// Returns the number of barriers that a warp has reached when it has done `done` accesses and is ready for the
-    /// next.
+    /// Returns the number of barriers that a warp has reached after `done` accesses, when it is ready for the next.
     fn reached(&self, done: usize) -> usize {
         let (round, inside) = (done / ACCESSES, done % ACCESSES);
         let first = usize::from(self.first) * (round + usize::from(inside > 0));
@@ -61,8 +60,7 @@ impl Race {
         let mut order = Vec::new();
         while done != [all; 2] {
             let (leader, other) = (self.leader, 1 - self.leader);
-            // The next access is after the barriers that the warp has reached; the other warp must have reached them
-            // too.
+            // The next access is after the barriers that this warp has reached; the other warp must have reached them.
             let may = |warp: usize| done[warp] < all && self.reached(done[1 - warp]) >= self.reached(done[warp]);
             let goes =
                 if may(leader) && done[leader] < done[other] + self.lead || !may(other) { leader } else { other };

@@ -1,8 +1,7 @@
 //! Machine code of the ladder's kernels, as compiled by NVIDIA: listings, tables, and the requirements of their loops
 //! on the units of a multiprocessor.
 //!
-//! `figures sass KERNEL FROM TO` prints a listing, `figures sass loops` and `… binds` the tables. Not here: pictures
-//! of it (`ports`).
+//! `figures sass KERNEL FROM TO` prints a listing, `figures sass loops` and `… binds` the tables. `ports` draws it.
 
 #[cfg(test)]
 mod tests;
@@ -117,8 +116,7 @@ fn count(pass: &[&Instruction], operation: Operation) -> usize {
     pass.iter().filter(|i| i.operation == operation).count()
 }
 
-/// A register operand of a multiply-add, read from the register file or kept from an earlier instruction at the same
-/// operand position.
+/// A register operand of a multiply-add, from the register file or kept from an earlier one at the same position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OperandRead {
     pub(crate) register: u8,

@@ -102,8 +102,7 @@ impl Reach {
         self.direction != Direction::Store
     }
 
-    /// Returns the sectors of an access to global memory, or the wavefronts of one to shared memory, and those beyond
-    /// the minimum.
+    /// Returns the sectors of a global access, or the wavefronts of a shared one, and those beyond the minimum.
     fn costs(&self) -> [u32; 2] {
         let addresses: Addresses = self.elements.map(|element| Some(element? * self.bytes));
         let bytes = (self.width * self.bytes) as u32;

@@ -15,8 +15,7 @@ const KERNELS: [(&str, &str); 2] = [("sgemm_v05_bank_conflict_free", "v05"), ("s
 const K: usize = 3;
 const LANE: usize = 0;
 
-/// Returns, for each load of thread 0 from one array at k = [`K`] of the first round, the rows or columns that it
-/// brings.
+/// Returns the rows or columns that each load of thread 0 from an array brings at k = [`K`] of the first round.
 fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
     let edge = machine::constant(kernel, "BM")? as usize;
     let depth = machine::constant(kernel, "BK")? as usize;

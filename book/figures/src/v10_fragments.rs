@@ -1,5 +1,4 @@
-//! Picture for v10: the elements of an MMA instruction that four lanes of the warp hold, by the emulated GPU's
-//! layout.
+//! Picture for v10: the elements of an MMA instruction that four lanes hold, by the emulated GPU's layout.
 
 #[cfg(test)]
 mod tests;

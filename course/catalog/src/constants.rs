@@ -24,8 +24,7 @@ impl Tile {
     }
 }
 
-/// Returns the value of `constexpr int NAME = …` at the start of a line: products and quotients of numbers and
-/// constants.
+/// Returns the value of `constexpr int NAME = …` at the start of a line: products and quotients, also of constants.
 pub const fn constant(source: &str, name: &str) -> Option<u32> {
     defined(source.as_bytes(), name.as_bytes())
 }

@@ -350,8 +350,7 @@ impl fmt::Display for UnknownStep {
     }
 }
 
-/// Formats the numbers of the steps: `v00 … v12`. A number that is missing is a program without kernels, or a step to
-/// come.
+/// Formats the numbers of the steps: `v00 … v12`. A missing number is a program without kernels, or a step to come.
 pub fn range() -> String {
     let runs = STEPS.chunk_by(|one, next| one.number() + 1 == next.number());
     let words = runs.filter_map(|run| match run {

@@ -4,8 +4,7 @@ use catalog::Shape;
 
 use crate::kernel::Kernel;
 
-/// Asserts that the kernels are those of the catalogue, in its order, and each block has as many threads as its PTX
-/// was compiled for.
+/// Asserts that the kernels are those of the catalogue, in order, and their blocks have the threads of their PTX.
 ///
 /// # Panics
 /// Panics if they differ: this is an assertion for tests.

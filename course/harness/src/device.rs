@@ -209,8 +209,7 @@ impl Gpu {
         Ok(module)
     }
 
-    /// Returns the emulated device's report of the last launch. `None` on a real GPU, before a launch, and of a
-    /// prediction.
+    /// Returns the emulated device's report of the last launch; `None` on a real GPU or if the launch was predicted.
     ///
     /// # Errors
     /// Returns an error if the emulated device is of another build.

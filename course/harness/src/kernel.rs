@@ -23,8 +23,7 @@ pub struct KernelSource {
 }
 
 impl KernelSource {
-    /// Returns the value of `constexpr int NAME = …` in the source. In a constant it is read while the step is
-    /// compiled.
+    /// Returns the value of `constexpr int NAME = …` in the source; in a constant, at compile time of the step.
     ///
     /// # Panics
     /// Panics if the source defines no such constant.
@@ -61,8 +60,7 @@ impl<T, R> Gemm<'_, T, R> {
     }
 }
 
-/// A kernel that writes what another one reads in place of A and B: its launches belong to each product, and to its
-/// time.
+/// A kernel that writes what another one reads in place of A and B; it is launched and timed with each product.
 #[derive(Debug, Clone, Copy)]
 pub struct Preparation {
     /// Entry point, in the same PTX.
@@ -222,8 +220,7 @@ impl Kernel {
         Self { name, kind, uses_cubin: false, blocks: None, requirement: None, preparation: None }
     }
 
-    /// Declares persistent blocks, which share out tiles: the grid is a row of `blocks`, and the geometry gives the
-    /// tiles.
+    /// Declares persistent blocks, which share tiles: the grid is a row of `blocks`, and the geometry has the tiles.
     #[must_use]
     pub const fn persistent_blocks(self, blocks: Blocks) -> Self {
         Self { blocks: Some(blocks), ..self }
@@ -241,8 +238,7 @@ impl Kernel {
         Self { preparation: Some(Preparation { entry, bytes }), ..self }
     }
 
-    /// Declares that the kernel runs from its cubin, because its source chooses options of ptxas, which PTX cannot
-    /// carry.
+    /// Declares that the kernel runs from its cubin, because its source needs options of ptxas that PTX cannot carry.
     #[must_use]
     pub const fn precompiled(self) -> Self {
         Self { uses_cubin: true, ..self }

@@ -33,8 +33,7 @@ pub fn progress(text: &str) {
     }
 }
 
-/// Reports progress as [`progress()`] does; where standard error is no terminal, on a line of its own, for long
-/// operations.
+/// Reports progress as [`progress()`] does, but on a line of its own where standard error is no terminal.
 pub fn milestone(text: &str) {
     progress(text);
     let mut err = std::io::stderr().lock();

@@ -54,8 +54,7 @@ const PRODUCTS: &[Shape; 15] = shapes![
     127 x 129 x 9, 129 x 127 x 7, 128 x 128 x 24, 101 x 103 x 107, 132 x 260 x 40, 300 x 140 x 60,
 ];
 
-/// Returns [`PRODUCTS`] and four more for copies of boxes: one row, tiles that end inside of a box, and enough tiles to
-/// fill a ring several times.
+/// Returns [`PRODUCTS`] and four more for box copies: one row, tiles that end inside a box, and many rounds of a ring.
 const fn with_boxes() -> [Shape; PRODUCTS.len() + 4] {
     let mut all = [shape(&[1, 8, 8]); PRODUCTS.len() + 4];
     let mut at = 0;

@@ -173,8 +173,7 @@ fn product<R: Real, T: Element<R>>(
     }
 }
 
-/// Returns the sum of what a launch writes; on a real GPU, where blocks run in any order, two launches must write the
-/// same.
+/// Returns the sum of a launch's result; on a real GPU, whose order of blocks varies, two launches must agree.
 fn repeated<T: Real, R: Real>(
     gpu: &Gpu,
     launch: Launch<'_, T, R>,

@@ -197,8 +197,7 @@ pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Competitor<'_>, StepError> {
     Ok(Competitor { name: "copy", algorithm: None, enqueue: Box::new(enqueue) })
 }
 
-/// Times a function of the CPU and what it is compared with, in turns: at least `MIN_SAMPLES / 2` runs of each, more
-/// while there is time.
+/// Times a CPU function and its yardstick in turns: at least `MIN_SAMPLES / 2` runs of each, more within the time.
 pub fn by_the_clock(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples, Samples) {
     let time_ms = |work: &mut dyn FnMut()| {
         let start = Instant::now();

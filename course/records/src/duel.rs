@@ -45,8 +45,7 @@ pub struct Speed {
 }
 
 impl Speed {
-    /// Returns the speed from rounds; `None` for fewer than two. The interval is Student's, of the logarithms of the
-    /// rounds' quotients.
+    /// Returns the speed from at least two rounds, with Student's interval of the logarithms of their quotients.
     pub fn from_rounds(rounds: &[Round]) -> Option<Self> {
         let logarithms: Vec<f64> =
             rounds.iter().map(|[a, b, b_again, a_again]| ((b + b_again) / (a + a_again)).ln()).collect();
@@ -67,8 +66,7 @@ impl Speed {
     }
 }
 
-/// Returns the two-sided 5 % quantile of Student's t. Between two entries the larger applies, so that no interval is
-/// too short.
+/// Returns the two-sided 5 % quantile of Student's t. Between two entries the larger applies: no interval is too short.
 fn two_sided_95(freedom: usize) -> f64 {
     const UP_TO_30: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,

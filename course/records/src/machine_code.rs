@@ -95,8 +95,7 @@ pub mod unit {
     pub const DRAM: &str = "device memory";
 }
 
-/// Smallest part of the time that a binding unit is busy. Nsight Compute draws its line between throughput and latency
-/// at the same place.
+/// Smallest part of the time that a binding unit is busy; Nsight Compute draws the line to latency there, too.
 pub const BINDS: f64 = 0.6;
 
 /// Ratio from which two units are level: the model is not more exact.

@@ -1,5 +1,4 @@
-//! Counters of the emulated GPU beside those of a real one: which belong together, what was measured, and why they
-//! differ where they do.
+//! Counters of the emulated GPU beside those of a real one: their pairs, measured values, and known differences.
 //!
 //! A [`ProfileRecord`] holds the output of Nsight Compute, one file per machine: `book/data/h200-counters.json`. A
 //! [`Sheet`] has both sides of every launch on record, for the book and for readers.
@@ -23,8 +22,7 @@ pub use sheet::{PAGE, SHEET, Sheet, SheetError};
 
 pub const SCHEMA: u32 = 1;
 
-/// Shapes that are kept on record: a size that every tile divides, one of multiples of four that none does, and primes.
-/// The smallest comes last.
+/// Recorded shapes: a size that every tile divides, one of multiples of four that none does, and primes, smallest last.
 pub const SHAPES: [Shape; 3] =
     [Shape::square(1024), Shape { m: 500, n: 516, k: 508 }, Shape { m: 509, n: 503, k: 499 }];
 
@@ -193,8 +191,7 @@ macro_rules! reasons {
     };
 }
 
-/// All other differences. A test holds this list against the records: no difference without a reason, no reason
-/// without a difference.
+/// All other differences. A test compares this list with the records: each difference has one reason.
 pub const REASONS: &[Reason] = reasons! {
     &["transpose_tile", "transpose_padded", "transpose_swizzled"], &["shared_store_requests"], PREDICATE;
     &["transpose_rectangular"], &["shared_load_requests"], PREDICATE;

@@ -268,8 +268,7 @@ pub struct FailedCheck {
 record_file!(Record, measurements);
 
 impl Record {
-    /// Adds a line of a step. A measurement replaces the older one of the same kernel and shape, and keeps its duel
-    /// unless it has its own.
+    /// Adds a line of a step. A measurement replaces that of the same kernel and shape, but for a duel that it lacks.
     pub fn add(&mut self, line: Line) {
         match line {
             Line::Run(run) => {

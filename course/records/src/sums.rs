@@ -1,5 +1,4 @@
-//! Checksums of C, one file per machine: `book/data/h200-sums.json`. Devices that compute the same bits have the same
-//! sums.
+//! Checksums of C, one file per machine: `book/data/h200-sums.json`. Devices with the same bits have the same sums.
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,6 @@
 //! Approximate instructions: `rcp.approx`, `ex2.approx` and similar.
 //!
-//! Each is one operation of the [`multifunction`] unit. Without `.ftz`, subnormal numbers are scaled around it, as
-//! ptxas 13 does for sm_90.
+//! Each is one operation of the [`multifunction`] unit. Subnormals are scaled around it, as ptxas 13 does for sm_90.
 
 use super::Form;
 use super::engine::{cold1, hot1, hot2};

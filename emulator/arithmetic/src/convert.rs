@@ -172,8 +172,7 @@ fn f64_to_f32(x: f64) -> f32 {
     f32::from_bits(if x.is_nan() { nan } else { narrow })
 }
 
-/// Looks up `cvt` between integers, which truncates or extends the source. Signedness of the result matters to 8-bit
-/// types only.
+/// Looks up `cvt` between integers, which truncates or extends. The result's sign matters to 8-bit types only.
 fn integers(to: &str, from: &str, level: CpuLevel) -> Option<Form> {
     let (bits, signed) = match from {
         "u8" => (8, false),

@@ -87,8 +87,7 @@ const TINY: f32 = f32::MIN_POSITIVE;
 /// Ratio of [`TINY`] and [`TINY_SCALE`].
 const TINY_DOWN: f32 = f32::from_bits((127 - 62) << 23);
 
-/// Flushes a quotient: one that rounding made the smallest normal number becomes a zero if it was below. There, both
-/// products are exact.
+/// Flushes a quotient that rounding made the smallest normal number, if it was below; both products are exact there.
 #[inline(always)]
 pub(super) fn div32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     if !FTZ {

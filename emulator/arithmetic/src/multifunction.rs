@@ -1,5 +1,4 @@
-//! The unit that computes reciprocals, roots, `2^x`, logarithms, sines and `tanh` (`MUFU` in machine code), bit for
-//! bit as an H100 does.
+//! The unit for reciprocals, roots, `2^x`, logarithms, sines and `tanh` (`MUFU`), bit for bit as an H100's.
 //!
 //! Each function is a quadratic on each of its intervals, in integers: c0 + c1·t + c2·s, where t is the place in the
 //! interval and s its square without the partial products of the lower columns; the sum is cut to 24 bits. After

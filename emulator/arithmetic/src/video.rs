@@ -71,8 +71,7 @@ fn saturated(mode: u32, distance: i64, bits: u32) -> i64 {
     if mode & SAT == 0 { distance } else { distance.min(largest) }
 }
 
-/// Returns the whole distance, or what `c` makes of it. An H200 compares and adds 33 bits, and does not clamp to `u32`:
-/// 2^32 becomes 0.
+/// Returns the distance of whole registers, combined with `c` in 33 bits. An H200 does not clamp to `u32`: 2^32 is 0.
 fn whole(mode: u32, a: u32, b: u32, c: u32) -> u32 {
     let signed = mode & D_SIGNED != 0;
     let d = distance(mode, a, b, 32);

@@ -1,5 +1,4 @@
-//! What the emulated GPU counts: [`Counters`] of a launch, a source line or an instruction, and the metrics that derive
-//! from them.
+//! The [`Counters`] of a launch, a source line or an instruction, and the metrics that derive from them.
 //!
 //! Everything that counts, reports, compares or shows a counter uses these two structs: the emulator and its report,
 //! the page of `bench`, the measures of tasks, `explain`, the records, the figures and the book. A number that two of
@@ -42,8 +41,7 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Instructions issued to warps. In machine code `smsp__inst_executed.sum`; PTX has other instructions than those
-    /// that the hardware counts.
+    /// Instructions issued to warps: of machine code, `smsp__inst_executed.sum`; PTX has other instructions.
     warp_instructions,
     /// Instructions issued to warps, times their active lanes. In machine code `smsp__thread_inst_executed.sum`.
     thread_instructions,

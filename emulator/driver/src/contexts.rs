@@ -50,8 +50,7 @@ pub(crate) struct Context {
     printed: Mutex<String>,
 }
 
-/// Stack, printf buffer, heap, synchronisation depth (gone since Hopper), pending launches, L2 granularity,
-/// persisting L2.
+/// Stack, printf buffer, heap, synchronisation depth (gone since Hopper), launches, L2 granularity, persisting L2.
 const LIMITS: [Option<usize>; 7] =
     [Some(STACK_BYTES as usize), Some(8_650_752), Some(8 << 20), None, Some(2048), Some(64), Some(0)];
 

@@ -195,8 +195,7 @@ fn damaged(why: &str) -> Refused {
     (ERROR_INVALID_IMAGE, format!("the cubin is damaged: {why}"))
 }
 
-/// Reads an ELF image, whose head and tables give its length. `None`: they lead to memory that is unmapped, or far
-/// away.
+/// Reads an ELF image, whose head and tables give its length. `None`: they lead to memory that is unmapped or far.
 ///
 /// # Safety
 /// The image is as long as its head and tables say, or the system reports which memory is mapped (on Linux).
@@ -301,8 +300,7 @@ pub(crate) fn architecture(text: &str) -> Option<u32> {
     target.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()
 }
 
-/// Returns the registers by kernel, from the head of the text, which `cargo xtask ptx` writes: `// sm_90: saxpy: 10
-/// registers, …`.
+/// Returns the registers by kernel, from the head that `cargo xtask ptx` writes: `// sm_90: saxpy: 10 registers, …`.
 pub(crate) fn registers(text: &str) -> HashMap<&str, u32> {
     let head = text.lines().take_while(|l| l.starts_with("//"));
     let mut known = HashMap::new();

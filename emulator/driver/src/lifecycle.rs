@@ -1,5 +1,4 @@
-//! Life cycle of the driver in a process: before `cuInit`, in use, in a forked child, and after the process's exit
-//! handlers.
+//! The driver's states in a process: before `cuInit`, in use, in a forked child, and after the exit handlers.
 //!
 //! The codes are those of NVIDIA's driver. A child of `fork` inherits the tables but neither the worker threads nor the
 //! memory of a device, so every call there returns `CUDA_ERROR_NOT_INITIALIZED`, `cuInit` included. Exit handlers that

@@ -63,8 +63,7 @@ pub(crate) fn remember_outputs(outputs: &[Output]) {
     waiting.extend(outputs.iter().take(room).cloned());
 }
 
-/// Reports undefined and untouched memory in ranges that a call copied to the host; `diagnosis` is the setting of the
-/// calling thread.
+/// Reports undefined and untouched memory in copies to the host; `diagnosis` is the calling thread's setting.
 pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, diagnosis: bool) {
     let read = |output: &mut Output| {
         let (start, end) = output.range;

@@ -258,8 +258,7 @@ impl Event {
         lock(&self.record).captured.clone()
     }
 
-    /// Fails for an event that nothing can wait for now: if the latest recording was one of a capture, or a capture
-    /// forbids waiting.
+    /// Fails for an event that nothing can wait for now: recorded in a capture, or while a capture forbids waiting.
     pub(crate) fn permit(&self) -> Outcome {
         match self.captured() {
             Some(position) if position.capture.has_ended() => Err(ERROR_INVALID_VALUE),

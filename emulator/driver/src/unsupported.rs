@@ -39,8 +39,7 @@ pub(crate) fn message(text: &str, refused: &[Unsupported]) -> String {
            `Limits` in ARCHITECTURE.md has what is not emulated"
 }
 
-/// Describes an instruction and its locations: `kernel.cu:42, kernel gemm, PTX line 1064; in all 6 times, also in PTX
-/// lines 1079, 1111`.
+/// Describes an instruction and its locations: `kernel.cu:42, kernel gemm, PTX line 10; in all 6 times, also in …`.
 fn described(text: &str, location: &Location, lines: &[u32]) -> String {
     let mut parts = Vec::new();
     if let Some((file, line)) = &location.source {

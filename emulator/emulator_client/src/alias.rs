@@ -14,8 +14,7 @@ use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 const NAME: &CStr = c"alias";
 
-/// Makes `soname` another name of the library at `path`, for as long as the process lives. Fails when the loader
-/// refuses it.
+/// Makes `soname` another name of the library at `path` in this process. Fails when the loader refuses it.
 pub fn alias(soname: &str, path: &Path) -> Result<()> {
     let path = path.to_str().ok_or_else(|| Error::other("the path is not text"))?;
     // SAFETY: a string that ends with NUL.

@@ -121,8 +121,7 @@ pub fn preload() -> Result<PathBuf, PreloadError> {
 }
 
 impl Emulator {
-    /// Creates a client from a function that finds symbols, for programs with a handle of their driver library. Null
-    /// addresses count as absent.
+    /// Creates a client from a function that finds symbols in a driver library. Null addresses count as absent.
     pub fn from_symbols(find: impl Fn(&CStr) -> *const c_void) -> Option<Self> {
         macro_rules! symbol {
             ($name:literal) => {{
@@ -211,8 +210,7 @@ impl Emulator {
         unsafe { (self.predict_next)() };
     }
 
-    /// Returns the report of this thread's last launch, as JSON; waits for the launch to end. `None` when there is
-    /// none.
+    /// Waits for this thread's last launch, and returns its report as JSON. `None` when there is none.
     pub fn report(&self) -> Option<String> {
         let mut length = 0;
         // SAFETY: queries the length only.

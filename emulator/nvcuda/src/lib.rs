@@ -1,5 +1,4 @@
-//! `libnvcuda`: the calls of [`driver`] as the library that `cudarc` and other CUDA programs load where there is no
-//! NVIDIA driver.
+//! `libnvcuda`: the calls of [`driver`] as the library that CUDA programs load where there is no NVIDIA driver.
 //!
 //! A crate of its own, split from `driver` so that builds of other crates don't wait for linking. No Rust code uses it;
 //! programs depend on it to have the library built into their folder.

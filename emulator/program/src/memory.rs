@@ -14,8 +14,7 @@ pub enum MemSpace {
 }
 
 impl MemSpace {
-    /// Returns the start of the space among generic addresses, which is added to address operands; 0 where operands are
-    /// such addresses already.
+    /// Returns the start of the space among generic addresses; 0 where address operands are generic already.
     #[inline(always)]
     pub fn window(self) -> u64 {
         match self {

@@ -232,8 +232,7 @@ pub enum OpKind {
 /// Where the lanes that a branch separates reconverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reconverge {
-    /// At this position in [`DecodedKernel::ops`](crate::DecodedKernel::ops): the immediate post-dominator of the
-    /// branch.
+    /// At this position in [`DecodedKernel::ops`](crate::DecodedKernel::ops): the immediate post-dominator.
     At(u32),
     /// At the position of the last [`OpKind::Converge`].
     Enclosing,

@@ -73,8 +73,7 @@ impl Role {
     }
 }
 
-/// Calls `f` for each operand of an operation, without its guard. Sources come first, so `f` has seen every use when it
-/// meets a definition.
+/// Calls `f` for each operand of an operation but its guard, sources first: uses precede definitions.
 pub fn for_each_operand(kind: &OpKind, alu: AluClasses, f: &mut dyn FnMut(Operand)) {
     visit_row(kind, alu, &mut Row(f));
 }

@@ -117,8 +117,7 @@ pub struct Run {
 }
 
 impl TensorMap {
-    /// Creates a map, if it follows the rules. `strides` leaves out the innermost dimension, whose elements are
-    /// neighbours.
+    /// Creates a map, if it follows the rules. `strides` leaves out the innermost dimension.
     #[allow(clippy::too_many_arguments, reason = "those of cuTensorMapEncodeTiled")]
     pub fn new(
         address: u64,
@@ -252,8 +251,7 @@ impl TensorMap {
         }
     }
 
-    /// Returns the value of an element outside the tensor, repeated to eight bytes. NaNs are two equal bytes, as on an
-    /// H200.
+    /// Returns the value of elements outside the tensor, in eight bytes. NaNs are two equal bytes, as on an H200.
     pub fn outside(&self) -> u64 {
         match self.fill {
             Fill::Zeros => 0,

@@ -66,8 +66,7 @@ struct Parser<'a> {
     /// Span of the last token.
     last: Span,
     open: Vec<OpenBracket>,
-    /// Whether the parser is inside a `call`, where `(` opens an argument list; elsewhere it opens a part of an
-    /// expression.
+    /// Whether the parser is inside a `call`, where `(` opens an argument list and not a subexpression.
     in_call: bool,
     /// Tokens that still fit in a tree of `bytes`.
     tokens_left: u64,

@@ -112,8 +112,7 @@ impl CubinKernel {
         Some((self.files.get(line.file)?, line.line))
     }
 
-    /// Returns the source position of an instruction, then of the call where its function was inlined, and so on
-    /// outwards.
+    /// Returns the source position of an instruction, then those of the calls where its function was inlined.
     pub fn inlined_lines(&self, address: u32) -> impl Iterator<Item = (&str, u32)> {
         let mut next = self.line_at(address).map(|line| Call { file: line.file, line: line.line, caller: line.caller });
         std::iter::from_fn(move || {

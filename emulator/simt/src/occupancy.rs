@@ -10,8 +10,7 @@ pub const SMS: u32 = 132;
 /// Sizes of the groups of multiprocessors; a cluster lies in one of them. These explain how many clusters an H200 says
 /// that it holds (`tests/data/clusters/launches.txt`); other chips of the kind may have others.
 const GROUPS: [u32; 12] = [18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2];
-/// Blocks of one multiprocessor that count for clusters. The same H200 names 8 where 32 blocks fit; it is not known
-/// why.
+/// Blocks of one multiprocessor that count for clusters. An H200 names 8 where 32 blocks fit, for an unknown reason.
 const CLUSTER_BLOCKS_PER_SM: u32 = 8;
 pub const THREADS_PER_SM: u32 = 2048;
 pub const BLOCKS_PER_SM: u32 = 32;
@@ -51,8 +50,7 @@ pub enum Limit {
     Blocks,
 }
 
-/// Returns the number of clusters of `size` blocks that fit on the device. The blocks of a cluster need a
-/// multiprocessor each.
+/// Returns the number of clusters of `size` blocks, each on a multiprocessor of its own, that fit on the device.
 pub fn active_clusters(f: Footprint, size: u32) -> u32 {
     let blocks = blocks_per_sm(f).min(CLUSTER_BLOCKS_PER_SM);
     let groups = GROUPS.iter().filter(|&&group| group >= size);

@@ -6,8 +6,7 @@ use common::{Device, codes};
 use simt::check::{BadTarget, MistakeDetails};
 use simt::launch::CheckLevel;
 
-/// Returns a kernel with one pointer parameter in `%rd1`, the thread in `%r1`, its word at `%rd3`, and functions before
-/// it.
+/// Returns a kernel with a pointer in `%rd1`, the thread in `%r1` and its word at `%rd3`, after functions.
 fn device(functions: &str, body: &str) -> Device {
     Device::new(&format!(
         "{functions}\n.visible .entry k(.param .u64 out)\n{{\n.reg .pred %p<8>;\n.reg .b32 %r<32>;\n\

@@ -102,8 +102,7 @@ fn decoded(ptx: &str, account: &Account) -> Result<simt::program::Program, Strin
     program.map_err(|error| error.to_string())
 }
 
-/// Asserts that a text is refused by these limits, which are smaller than those of a module: it takes less time to
-/// reach them.
+/// Asserts that a text is refused by these limits, which are reached sooner than those of a module.
 #[track_caller]
 fn refused_within(account: &Account, ptx: &str, words: &str) {
     let error = decoded(ptx, account).expect_err("it decodes");

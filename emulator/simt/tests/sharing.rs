@@ -1,5 +1,4 @@
-//! Memory that several host threads use at the same time: workers of a launch, launches, copies, the host's own
-//! program.
+//! Memory that several host threads use at the same time: workers of a launch, launches, copies, the host program.
 //!
 //! Passes as an ordinary test; ThreadSanitizer finds data races in it: `src/memory/relaxed.rs` has the command.
 

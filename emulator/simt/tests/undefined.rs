@@ -5,8 +5,7 @@ mod common;
 use common::{Device, codes};
 use simt::check::{MistakeDetails, Use};
 
-/// Returns a kernel with an output of 64 words, a buffer of 256 bytes that nothing wrote, one of 64 words, and memory
-/// of its own.
+/// Returns a kernel with an output of 64 words, an unwritten buffer of 256 bytes, one of 64 words, and local memory.
 fn kernel(body: &str) -> String {
     format!(
         ".global .align 4 .b8 text[8] = {{37, 100, 10, 0}};

@@ -28,8 +28,7 @@ macro_rules! resources {
 resources! {
     /// The schedulers: one instruction per clock each.
     Issue = "instruction issue",
-    /// [`Self::Issue`] with the clocks that instructions wait for the two banks of registers, to read operands and to
-    /// write wide results.
+    /// [`Self::Issue`] with the clocks that instructions wait for the register banks, for operands and wide results.
     Registers = "register ports",
     Fma = "32-bit float arithmetic",
     /// Integer arithmetic but multiplication, logic, comparisons.

@@ -71,8 +71,7 @@ chip! {
     shared_latency: [u64; 3],
     /// Minimum number of wavefronts of a shared access.
     fewest_shared: [u64; 3],
-    /// Issue slots that the write-back of a 128-bit shared load takes from arithmetic, in tenths, for 2, 3 and 4
-    /// wavefronts.
+    /// Issue slots that write-back of a 128-bit shared load takes from arithmetic, in tenths, for 2 to 4 wavefronts.
     write_back_tenths: [u64; 3],
     /// Clocks of a `BAR.SYNC`: the part that does not depend on the number of warps.
     barrier: u64,

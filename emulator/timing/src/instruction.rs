@@ -43,8 +43,7 @@ fn bytes(instruction: &sass::Instruction) -> u8 {
     widths.into_iter().find_map(of).unwrap_or(4)
 }
 
-/// Returns the registers by their place in the encoding. If only one of the second and third operands is a register, it
-/// is in the third place.
+/// Returns the registers by their place in the encoding; one of the second and third operands is in the third.
 fn sources(instruction: &sass::Instruction) -> [Option<Source>; 3] {
     let wide = matches!(instruction.operation, Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp);
     let is_value = |operand: &&Operand| {

@@ -1,5 +1,4 @@
-//! Global memory as one SM reaches it, after its wavefronts: L1, the paths to L2 and to device memory, and the accesses
-//! that wait.
+//! Global memory of one SM, after its wavefronts: L1, the paths to L2 and device memory, and waiting accesses.
 
 use crate::bound::{Busy, Resource};
 use crate::cache::{Cache, Local};

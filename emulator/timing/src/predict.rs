@@ -60,8 +60,7 @@ pub fn predict(
     Ok(launch.prediction(&launch.simulated(None)))
 }
 
-/// Predicts as [`predict`], and records the instructions that the schedulers issue during `clocks` clocks in the middle
-/// of the launch.
+/// Predicts as [`predict`], and records the instructions issued during `clocks` clocks in the middle of the launch.
 pub fn predict_with_timeline(
     chip: &Chip,
     gpu: &Gpu,

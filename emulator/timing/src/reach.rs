@@ -21,8 +21,7 @@ const LOOKUPS: u64 = 24_000_000;
 /// Minimum number of sampled pieces of L2: the others behave alike.
 const FEWEST: u64 = 1 << 13;
 
-/// Parts of a launch's accesses that reach L2 and device memory. All values are from 0 to 1, by index of the
-/// instruction.
+/// Parts of a launch's accesses that reach L2 and device memory, from 0 to 1, by index of the instruction.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reach {
     /// Fraction of the instruction's accesses that miss L2 and go to device memory.

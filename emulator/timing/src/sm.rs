@@ -296,8 +296,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Computes the earliest clock at which a warp may issue, as far as is known now. Records in the warp if its unit
-    /// is busy.
+    /// Computes the earliest clock at which a warp may issue, as known now. Records in the warp if its unit is busy.
     fn earliest(&self, scheduler: &Scheduler, warp_index: usize, now: u64) -> u64 {
         let warp = &self.warps[warp_index];
         if warp.ready > now {
@@ -406,8 +405,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Simulates the units, and returns the times at which the operands have been read and the result is available, and
-    /// the reason to wait for it.
+    /// Simulates the units. Returns when the operands are read and the result is available, and the reason to wait.
     fn execute(
         &mut self,
         scheduler_index: usize,

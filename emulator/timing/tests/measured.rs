@@ -36,8 +36,7 @@ fn run(program: &[Instruction], block: &Block) -> Outcome {
     simulate(Chip::h200(), program, &[block], setting)
 }
 
-/// Compares the clocks of one round of the loop, from two lengths of it; `n_warps` on all four schedulers, or all on
-/// the first.
+/// Compares the clocks of one round of the loop, from two lengths; `n_warps` on all schedulers, or all on the first.
 #[track_caller]
 fn check(program: &[Instruction], accesses: &[Access], n_warps: usize, alone: bool, expected: f64) {
     let clocks = |n: usize| {

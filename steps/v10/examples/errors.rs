@@ -214,8 +214,7 @@ impl Launch<'_> {
                 launch.arg(&a).arg(&b).arg(&mut c);
             }
         }
-        // SAFETY: the arguments are what the kernels take; a has EDGE * k elements, b k * EDGE, c EDGE * EDGE, and maps
-        // end with their matrices.
+        // SAFETY: the arguments are those of the kernels: a has EDGE * k elements, b k * EDGE, c EDGE * EDGE.
         unsafe { launch.launch(self.kernel.config()) }?;
         Ok(self.stream.clone_dtoh(&c)?)
     }

@@ -120,8 +120,7 @@ pub fn expected(constants: &CostTerms, terms: &CostTerms) -> f64 {
     constants.iter().zip(terms).map(|(constant, term)| constant * term).sum()
 }
 
-/// Fits the constants, none negative, to measured pairs of terms and time: the least squares of relative errors, by
-/// coordinate descent.
+/// Fits non-negative constants to measured pairs of terms and time: least squares of relative errors, by coordinates.
 pub fn fit(measured: &[(CostTerms, f64)]) -> CostTerms {
     const SWEEPS: usize = 20_000;
     let mut squares = [[0.0; TERMS]; TERMS];

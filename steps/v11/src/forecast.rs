@@ -35,8 +35,7 @@ pub struct Forecast {
 }
 
 impl Forecast {
-    /// Forecasts by counting alone, without machine code: multiply-adds and loads from shared memory, each at the full
-    /// rate.
+    /// Forecasts by counting alone, without machine code: multiply-adds and shared loads, each at the full rate.
     pub fn counted(plan: &Plan) -> Self {
         let ([bm, bn, bk], [tm, tn]) = (plan.tile.map(f64::from), plan.thread.map(f64::from));
         // Instructions of a warp for one k. A load of float4s passes shared memory twice at least.
@@ -90,8 +89,7 @@ fn mean(timed: &Costs) -> CostTerms {
     std::array::from_fn(mean).into()
 }
 
-/// Returns the best time that constants give a product, and how it is shared out then. `None` where the plan cannot do
-/// it.
+/// Returns the best predicted time of a product, and its division. `None` where the plan cannot compute it.
 pub fn best(
     plan: &Plan,
     constants: &CostTerms,

@@ -77,8 +77,7 @@ impl Plan {
         self.consumers() + self.producers
     }
 
-    /// Returns the bytes of shared memory: the ring, the accumulators that slices exchange, two barriers per pair of
-    /// tiles.
+    /// Returns the bytes of shared memory: the ring, the accumulators of slices, and two barriers per pair of tiles.
     pub const fn shared(&self) -> u32 {
         let [bm, bn, bk] = self.tile;
         let barriers = match self.source {

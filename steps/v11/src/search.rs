@@ -98,8 +98,7 @@ fn packed(plan: &Plan, [m, n, k]: [usize; 3]) -> Option<[bool; 2]> {
     gemm::packed(plan, shape, tune::forms(shape))
 }
 
-/// Lists all candidates: the plans in use, then the others in turn by the places that counting gives them for each
-/// class.
+/// Lists all candidates: the plans in use, then the others by their places in the ranking of each class.
 fn candidates() -> Result<(), StepError> {
     eprint!("{}", rank::counts(&Space::whole()));
     let (plans, timed) = (plans(), Costs::committed());

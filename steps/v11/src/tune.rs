@@ -105,8 +105,7 @@ impl Operands {
         Ok(sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c)?)
     }
 
-    /// Returns whether a product equals all others of this shape, whose sums are exact. The first one is compared with
-    /// some sums of the host.
+    /// Returns whether a product equals all others of this shape, which are exact; the host checks some of the first.
     pub(crate) fn is_right(
         &self,
         gpu: &Gpu,

@@ -179,8 +179,7 @@ impl<'g> Ready<'g> {
     fn launch(&mut self, rounds: i32) -> Result<(), StepError> {
         let mut launch = self.gpu.stream.launch_builder(&self.function);
         launch.arg(&rounds).arg(&self.numbers).arg(&mut self.times).arg(&mut self.sums);
-        // SAFETY: the arguments are what the kernel takes: WORDS words or the chunks of L2, times for each block, a sum
-        // for each thread.
+        // SAFETY: the arguments are those of the kernel: WORDS words or chunks of L2, times, a sum per thread.
         unsafe { launch.launch(self.config) }?;
         Ok(())
     }
@@ -199,8 +198,7 @@ impl<'g> Ready<'g> {
         })
     }
 
-    /// Returns the number of rounds that take `ms`, extrapolated from a launch of a tenth of it, which a short one
-    /// gives.
+    /// Returns the number of rounds that take `ms`, extrapolated from a launch of about a tenth of it.
     fn rounds(&mut self, ms: f64) -> Result<i32, StepError> {
         let mut rounds = 16;
         self.sample(rounds)?;

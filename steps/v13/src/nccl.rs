@@ -48,8 +48,7 @@ impl Nccl {
         Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
     }
 
-    /// Gathers twice `count` elements at each place: each device has its part of them, the first or the second half,
-    /// and gets the other.
+    /// Gathers twice `count` elements on each device, which has the first or second half and gets the other.
     ///
     /// # Safety
     /// The elements stay alive, and nothing else accesses them, until both streams are synchronised.

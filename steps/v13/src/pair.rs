@@ -49,8 +49,7 @@ impl<'d> Pair<'d> {
     }
 
     // ANCHOR: put
-    /// Enqueues all operations in their streams: one of each device alternately, and an exchange when both schedules
-    /// have reached it.
+    /// Enqueues the operations of both devices alternately, and an exchange when both schedules have reached it.
     fn enqueue(&mut self, host: Pointers) -> Result<(), Error> {
         let mut next = [0, 0];
         for process in &mut self.ranks {

@@ -8,8 +8,7 @@ use harness::Shape;
 
 pub use records::process::Queue;
 
-/// Rows, columns and depths of parts are multiples of this, where the product is large enough: tiles of the kernels
-/// are.
+/// Rows, columns and depths of parts are multiples of this, as tiles are, where the product is large enough.
 const GRANULE: usize = 128;
 /// Parts of memory begin on a multiple of this many elements.
 const ALIGNED: usize = 64;
@@ -144,8 +143,7 @@ pub struct Schedule {
 
 impl Schedule {
     // ANCHOR: emptied
-    /// Returns a schedule of the operations in this order, each with as little to do as there is: one element to copy,
-    /// products of one by one.
+    /// Returns a schedule of the operations in this order, each as small as possible: one element, or 1 × 1 products.
     #[must_use]
     pub fn emptied(&self) -> Self {
         let one = |block: Block| Block { rows: 1, cols: 1, ..block };
@@ -275,8 +273,7 @@ pub fn whole(shape: Shape) -> Schedule {
 // ANCHOR_END: whole
 
 // ANCHOR: chunks
-/// Schedules B, then rows of A: a product begins when its rows are there, and its rows of C leave while the next ones
-/// are computed.
+/// Schedules B, then rows of A: a product begins when its rows are there, and its C leaves meanwhile.
 pub fn chunks(shape: Shape, n_chunks: usize) -> Schedule {
     let Shape { m, n, k } = shape;
     let mut schedule = Builder::new(shape);
@@ -291,8 +288,7 @@ pub fn chunks(shape: Shape, n_chunks: usize) -> Schedule {
 // ANCHOR_END: chunks
 
 // ANCHOR: shells
-/// Schedules rows of A and columns of B alternately: after i of each, C is computed where the newest ones meet all
-/// others.
+/// Schedules rows of A and columns of B alternately: after i of each, C where the newest meet all others.
 ///
 /// B and C lie on the device as panels of columns, each without gaps.
 pub fn shells(shape: Shape, n_shells: usize) -> Schedule {

@@ -1,7 +1,6 @@
 //! Runs axe-core in the browser, which finds what keeps readers with disabilities from using a page.
 //!
-//! The script is not part of this repository: npm delivers one version, which is checked against its hash and cached
-//! in `target/axe`.
+//! The script is not part of this repository: npm delivers one version, checked against its hash, to `target/axe`.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

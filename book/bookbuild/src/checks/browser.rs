@@ -36,8 +36,7 @@ const SCREENS: [Screen; 3] = [
     Screen { name: "desk", width: 1366, height: 768, is_phone: false, theme: "dark" },
 ];
 
-/// Elements that stick out on the right of `WIDTH`, unless a box around them scrolls; scrolling of the whole text
-/// does not count.
+/// Elements that stick out on the right of `WIDTH`, unless a box around them scrolls (but for the whole text).
 const TOO_WIDE: &str = include_str!("too_wide.js");
 
 /// Waits until scripts that run after loading have finished.
@@ -163,8 +162,7 @@ fn set_theme(tab: &mut Tab, screen: &Screen) -> Result<()> {
     Ok(())
 }
 
-/// Runs axe-core on the loaded page: all checks on the phone, which has the light theme; only colours in the other
-/// themes.
+/// Runs axe-core on the loaded page: all checks on the phone, in the light theme; only colours in the other themes.
 fn axe_findings(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result<Vec<String>> {
     let mut out = axe.findings(tab, !screen.is_phone)?;
     if screen.is_phone || !COLOURFUL.contains(&name) {

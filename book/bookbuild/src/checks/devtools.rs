@@ -44,8 +44,7 @@ impl Tab {
             .args(["-c", "exec \"$0\" \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1"])
             .arg(program)
             .args(["--headless=new", "--remote-debugging-pipe", "--no-first-run", "--disable-gpu"])
-            // The browser loads only files of this repository; in containers it often runs as root, where its sandbox
-            // does not work.
+            // The browser loads only files of this repository; in containers it often is root, where its sandbox fails.
             .args(["--no-sandbox", "--disable-dev-shm-usage"])
             .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
             .args(["--disable-extensions", "--hide-scrollbars", "--mute-audio"])

@@ -71,8 +71,7 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[ChapterSource]) -> Vec<Problem
     problems
 }
 
-/// Returns the lines with the head of a message, such as `error[E-RACE]`. The source of a chapter does not contain
-/// the text of `{{#output}}`.
+/// Returns the lines with the head of a message, such as `error[E-RACE]`. `{{#output}}` is not expanded yet here.
 fn typed_messages(text: &str) -> impl Iterator<Item = usize> {
     static HEAD: Pattern = pattern!(r"(?:error|warning)\[[EW]-");
     let is_typed = |line: &chapter::ChapterLine<'_>| line.kind != LineKind::Comment && HEAD.is_match(line.text);

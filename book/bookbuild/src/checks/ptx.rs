@@ -11,8 +11,7 @@ use crate::kernel_args::find_kernel;
 use crate::quote::{Sources, quoted};
 use crate::{Problem, RepoPaths};
 
-/// Returns a number for `{{#n ptxas KERNEL sm_90 registers}}`: resources that ptxas reported for a kernel, from the
-/// header of its PTX.
+/// Returns a number for `{{#n ptxas KERNEL sm_90 registers}}`: a resource from the header of a kernel's PTX.
 pub(crate) fn number(repo: &RepoPaths, [kernel, device, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
     let (_, known) = find_kernel(kernel)?;
     let source = known.source.with_context(|| format!("{kernel} is not made from a source of ours"))?;

@@ -31,8 +31,7 @@ impl Counters {
         self.0.find(kernel.name, at).with_context(missing)
     }
 
-    /// Returns the source of a measured launch, such as `NVIDIA H200 (driver 580.159.04) with Nsight Compute
-    /// 2025.3.1.0, 2026-11-21`.
+    /// Returns the source of a launch: `NVIDIA H200 (driver 580.159.04) with Nsight Compute 2025.3.1.0, 2026-11-21`.
     pub(crate) fn source(&self, counted: &Counted) -> Option<String> {
         let by = self.0.runs.iter().find(|by| by.run.id == counted.run)?;
         let day = catalog::text::day(&by.run.date);
@@ -79,8 +78,7 @@ impl Counters {
         if out.is_empty() { Err(Error::msg(missing(step.id, Some(size), step))) } else { Ok(out) }
     }
 
-    /// Compares two kernels in one table. The measured ratio (second over first) comes before the counts, because a
-    /// phone shows two columns.
+    /// Compares two kernels in one table. The ratio comes before the counts, because a phone shows two columns.
     fn comparison(&self, size: &str, kernels: [&str; 2], sources: &mut Sources) -> Result<String> {
         let mut labels = Vec::new();
         let mut rows: [Vec<Compared>; 2] = [Vec::new(), Vec::new()];

@@ -1,5 +1,4 @@
-//! `{{#duels v12}}`: speed of kernels beside cuBLAS when both run in turns. `cargo xtask bench v12 --duel --save`
-//! measures it.
+//! `{{#duels v12}}`: speed of kernels beside cuBLAS in turns, from `cargo xtask bench v12 --duel --save`.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

@@ -13,8 +13,7 @@ pub(crate) struct Numbered {
     pub(crate) text: String,
 }
 
-/// Returns the lines between `ANCHOR: name` and `ANCHOR_END: name`, or of the whole file, without marker lines. An
-/// empty result is an error.
+/// Returns the lines between `ANCHOR: name` and `ANCHOR_END: name`, or of the whole file. No lines are an error.
 pub(crate) fn listing(repo: &RepoPaths, path: &Path, anchor: Option<&str>) -> Result<Vec<Numbered>> {
     let text = repo.read(path)?;
     let name = repo.display_path(path);

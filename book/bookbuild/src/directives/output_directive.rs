@@ -1,5 +1,4 @@
-//! `{{#output}}`: the committed output of a command as a block, and `{{#n output NAME KERNEL COLUMN}}`: a cell of a
-//! table in it.
+//! `{{#output}}`: the committed output of a command; `{{#n output NAME KERNEL COLUMN}}`: a cell of a table in it.
 
 use anyhow::{Context as _, Result, anyhow, bail};
 

@@ -6,8 +6,7 @@ use catalog::Shape;
 use crate::RepoPaths;
 use crate::quote::{Sources, ms, quoted};
 
-/// Launches with their measured and predicted times, and the largest lower bound of each. The first line names the
-/// columns.
+/// Launches with their measured and predicted times, and each one's largest lower bound. The first line has names.
 const FILE: &str = "emulator/timing/data/predictions.tsv";
 
 /// Returns `ms` or `bound_ms` of a kernel at a size, or `binds`: the hardware unit that the bound belongs to.

@@ -143,8 +143,7 @@ impl Process {
         Ok(out)
     }
 
-    /// Returns the total times of graphs beside their limit: 110 % of the longest part, plus the time of the same
-    /// graph without work.
+    /// Returns the total times of graphs beside their limit: 110 % of the longest part, plus the time without work.
     fn constants(&self, sizes: &[&str], sources: &mut Sources) -> Result<String> {
         let mut out = String::from(
             "| size | parts | operations | total, ms | 110 % of the longest, ms | the empty graph, ms | both, ms |\n\

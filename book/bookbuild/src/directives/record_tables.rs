@@ -14,8 +14,7 @@ use crate::quote::{Sources, run_source};
 use catalog::text::escaped;
 
 impl Records {
-    /// Returns a table for each kind of work in a step, with columns for other devices. Words behind the step select
-    /// sizes and kernels.
+    /// Returns a table for each kind of work in a step, one column per device. Words select sizes and kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (step, choice) = args.split_first().context("`{{#recorded}}` takes a step: {{#recorded v05}}")?;
         let step = find_step(step)?;

@@ -1,7 +1,6 @@
 use super::*;
 
-/// Intensities in FLOP/byte as printed by `cargo xtask bench v10` and `v12`, for kernels that load all bytes by
-/// ordinary loads.
+/// Intensities in FLOP/byte, printed by `cargo xtask bench v10` and `v12`, of kernels without bulk loads.
 #[test]
 fn tiles_ask_for_what_is_counted() -> anyhow::Result<()> {
     let plots = crate::charts::load()?.roofline;

@@ -119,8 +119,7 @@ pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, NoCub
     stream.alloc_zeros(WORKSPACE).map_err(NoCublas::NoMemory)
 }
 
-/// Gives a handle its workspace. While a stream is captured, a handle without one of the caller's would allocate memory
-/// in every product.
+/// Gives a handle its workspace. Without one, products would allocate memory while their stream is captured.
 ///
 /// # Safety
 /// The handle is alive, its stream is this one, and the memory outlives it.

@@ -72,8 +72,7 @@ fn checked(ptx: &str) -> Result<&str, StepError> {
     if ptx.contains('\0') { Err(StepError::CouldNot("this is not PTX: it has a NUL in it".into())) } else { Ok(ptx) }
 }
 
-/// Returns the driver's log about an image that it does not take, on lines of their own: a text with its NUL, or a
-/// cubin.
+/// Returns the driver's log about an image that it refuses, on lines of their own: a text with its NUL, or a cubin.
 fn explain(image: &[u8]) -> String {
     const ROOM: usize = 8192;
     let mut log = vec![0u8; ROOM];

@@ -315,8 +315,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
         })
     }
 
-    /// Returns why a problem is too slow to run: on a real GPU, tries a smaller problem first where this one could take
-    /// minutes.
+    /// Returns why a problem is too slow to run: a real GPU runs a smaller one first where this could take minutes.
     fn too_slow(&self) -> Result<Option<String>, StepError> {
         const PROBE: usize = 1024;
         let (shape, gpu) = (self.shape, self.subject.setup.gpu);
@@ -332,8 +331,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
         let launch = (self.make)(CodeKind::Ptx, small, config);
         let mut session = Session::new(gpu, launch, &a, b.as_deref(), small.m * small.n)?;
-        // The first launch of a kernel takes longer than the others. The error of one that fails here is returned by
-        // the next.
+        // The first launch of a kernel takes longer than the others. If it fails, the next one returns its error.
         let Ok(first) = session.time_ms(1) else {
             return Ok(None);
         };

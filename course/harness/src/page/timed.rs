@@ -12,8 +12,7 @@ fn hot_median(passed: &VerifiedRun) -> Option<f64> {
     passed.hot.as_ref().map(Samples::median)
 }
 
-/// Returns a table of kernels that were timed alternately with their yardstick, and their relative speed. It has no
-/// rows where none were.
+/// Returns a table of kernels that were timed alternately with their yardstick, and their relative speed.
 pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     let mut table = Table::new(["kernel", "without pauses", "after pauses"]);
     for entry in entries {

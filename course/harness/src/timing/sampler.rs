@@ -31,8 +31,7 @@ pub(crate) struct Sampler<'g> {
 }
 
 impl<'g> Sampler<'g> {
-    /// Returns a sampler of something that takes about `one_ms`. What cannot be captured is enqueued again for each
-    /// sample.
+    /// Returns a sampler of something that takes about `one_ms`. What cannot be captured is enqueued for each sample.
     pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Self {
         let n = batch_for(one_ms);
         // The emulated device has no time that a host could add to.

@@ -16,8 +16,7 @@ use crate::error::StepError;
 use crate::inputs::Real;
 use crate::timing::{Competitor, sampler::Sampler};
 
-/// Prepares cuBLAS on these inputs, stored as the kernel under test takes them. Also returns its result, which the
-/// caller verifies.
+/// Prepares cuBLAS on these inputs, stored as the kernel takes them; returns its result too, to be verified.
 pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
     gpu: &'a Gpu,
     cublas: &'a Cublas,
@@ -33,8 +32,7 @@ pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
     Ok((other, got))
 }
 
-/// Computes C as `cublasGemmEx` does by default, or where that has no such types, as cuBLASLt does by its first
-/// algorithm.
+/// Computes C as `cublasGemmEx` does by default, or for types it lacks, as cuBLASLt does by its first algorithm.
 pub(crate) fn unasked<R: Real, T: Element<R>>(
     gpu: &Gpu,
     cublas: &Cublas,

@@ -272,8 +272,7 @@ pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     result
 }
 
-/// Returns the vertex with the least semidominator on the linked path above `u`; vertices below or at `limit` are not
-/// linked yet.
+/// Returns the vertex with the least semidominator on the path above `u`; those at or below `limit` are not linked yet.
 fn evaluate(u: u32, limit: u32, ancestor: &mut [u32], label: &mut [u32], semi: &[u32], path: &mut Vec<u32>) -> u32 {
     if u <= limit {
         return u;

@@ -114,8 +114,7 @@ impl<'a> Distances<'a> {
         (value.unsigned_abs() < 1 << 20).then_some(value)
     }
 
-    /// Returns the register that an address is a constant away from, and the distance. Constant addresses share the
-    /// base −1.
+    /// Returns the register that an address is a constant away from (−1 for constants), and the distance.
     pub(crate) fn base(&self, src: Src, offset: i64) -> (Src, i64) {
         if src < 0 {
             // Constant addresses are offsets from 0.

@@ -162,8 +162,7 @@ fn tracked(steps: &[Effects]) -> Vec<bool> {
     tracked
 }
 
-/// Returns whether a path leads from a write of a register to its `wgmma` without a fence; false if the search takes
-/// too long.
+/// Returns whether a path without a fence leads from a write of a register to its `wgmma`, if the search is short.
 fn has_unfenced_path(steps: &[Effects], cfg: &Cfg, tracked: &[bool]) -> bool {
     let n_blocks = cfg.n_blocks();
     // Registers written since the last fence, at the start of each block.

@@ -102,8 +102,7 @@ struct LiveOut {
     at_entry: Vec<u32>,
 }
 
-/// Walks backwards from each exposed read to the writes that reach it; `None` if too many registers are live across
-/// blocks.
+/// Walks back from each exposed read to the writes that reach it; `None` if too many registers cross blocks.
 fn find_live_out(cfg: &Cfg, exposed: &Lists, kills: &Lists, n_registers: usize) -> Option<LiveOut> {
     let n_blocks = cfg.n_blocks();
     let mut pairs: Vec<(u32, u32)> = Vec::new();

@@ -145,8 +145,7 @@ fn places(ops: &[VirtualOp], cfg: &Cfg, known: &Distances<'_>, instrs: &[InstrIn
     all
 }
 
-/// Returns an access that may be merged, with size and number of elements; small vectors count as the word that they
-/// fill.
+/// Returns an access that may be merged, with size and number of elements; small vectors count as a word.
 fn candidate(op: &VirtualOp) -> Option<(&Access, u8, usize)> {
     let (OpKind::Load(access) | OpKind::Store(access)) = &op.kind else { return None };
     if access.space != MemSpace::Shared || access.order != Order::Weak {
@@ -210,8 +209,7 @@ fn largest_window(key: &GroupKey) -> i64 {
     (4 * i64::from(key.bytes)).min(16)
 }
 
-/// Returns the size of the windows that can be merged. `None` where two elements are not provably aligned, and for
-/// bytes.
+/// Returns the size of windows that can be merged; `None` for bytes, and elements that may not be aligned.
 fn window(key: &GroupKey, known: &Distances<'_>) -> Option<i64> {
     if key.bytes == 1 {
         return None;

@@ -1,5 +1,4 @@
-//! Decides if a kernel's results could depend on the order of its blocks, and if its threads may load what others
-//! store.
+//! Decides if results may depend on the order of blocks, and if threads may load what others store.
 //!
 //! Blocks communicate through global memory. A plain store to what another block accesses is a race, which the race
 //! check reports. Other results must be repeatable: strong accesses, atomics whose old value is used, and atomics that

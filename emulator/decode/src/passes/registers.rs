@@ -151,8 +151,7 @@ fn intersect(a: &[Stretch], b: &[Stretch]) -> bool {
     false
 }
 
-/// Chooses registers to share a place with, up to two for each: a source of the op that writes it, the target of a
-/// move.
+/// Chooses up to two registers to share a place with: a source of the op that writes it, the target of a move.
 fn hints(ops: &[VirtualOp], n: usize) -> Vec<[u32; 2]> {
     let mut hints = vec![[u32::MAX; 2]; n];
     for op in ops {

@@ -23,8 +23,7 @@ pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
 }
 
 impl<'a> Lower<'a> {
-    /// Lowers an address operand, and returns it with its space: `space` itself, except that parameters of calls are in
-    /// local memory.
+    /// Lowers an address operand. Returns it with its space: `space`, or local memory for parameters of calls.
     pub(super) fn address(&mut self, operand: &'a Operand, space: MemSpace) -> Result<(Addr, MemSpace)> {
         match operand {
             Operand::Address { base, offset } => self.address_of(base.as_deref(), *offset, space),

@@ -114,8 +114,7 @@ fn pinned_registers(lower: &Lower) -> Vec<u32> {
     preset_registers(lower).into_iter().chain(lower.activations.pinned()).collect()
 }
 
-/// Runs the passes over virtual registers, and returns the launches whose blocks run in order, and those whose threads
-/// exchange data.
+/// Runs the passes; returns the launches whose blocks run in order, and those whose threads exchange data.
 fn run_passes(lower: &mut Lower) -> (Cfg, [Launches; 2]) {
     let preset = preset_registers(lower);
     let n_registers = lower.registers.classes.len();

@@ -53,8 +53,7 @@ const PARAM_END: usize = 0;
 const PARAM_POINTER: usize = 1;
 const PARAM_SIZE: usize = 2;
 
-/// Prints the reason for which a launch is refused. The driver has a single code for all reasons except those about
-/// clusters.
+/// Prints why a launch is refused: the driver has a single code for all reasons except those about clusters.
 fn refuse(function: &Function, config: &LaunchRequest, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
         diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, why));
@@ -68,8 +67,7 @@ fn refuse(function: &Function, config: &LaunchRequest, why: &LaunchRefused) -> C
     }
 }
 
-/// Returns the clusters that a launch requests, or that the program has set for the kernel, or that the kernel is
-/// compiled for.
+/// Returns the clusters that a launch requests, or that the program or the compiler has set for the kernel.
 pub(crate) fn clusters(
     function: &Function,
     grid: [c_uint; 3],
@@ -111,8 +109,7 @@ fn check(function: &Function, config: &LaunchRequest, requested: Option<[c_uint;
     Ok(())
 }
 
-/// Reads arguments by pointers, one per parameter. A stray pointer is an error, not a crash: only the kernel defines how
-/// many pointers there are.
+/// Reads arguments by pointers, one per parameter of the kernel. A stray pointer is an error, not a crash.
 ///
 /// # Safety
 /// `pointers` is null, or has a pointer to each argument of the kernel.

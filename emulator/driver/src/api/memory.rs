@@ -133,8 +133,7 @@ fn alloc_from(pool: Handle, out: Out<u64>, bytes: usize, stream_handle: Handle) 
     })
 }
 
-/// Frees memory after the work before it, as the driver does: after that of its own context, and for host memory, after
-/// all work.
+/// Frees memory after earlier work, as the driver does: of its own context, and for host memory, of all.
 pub(crate) fn release_after_work(gone: allocations::Allocation) -> Outcome {
     match gone.kind {
         AllocationKind::Device | AllocationKind::Pooled(_) => context_of(gone.owner.context)?.queue.drain()?,

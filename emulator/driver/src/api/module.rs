@@ -76,8 +76,7 @@ pub(crate) struct Prepared {
 /// Properties of a kernel that the image records besides its code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct KernelInfo {
-    /// Registers that ptxas assigned for this architecture: from the cubin, or from the comments at the head of the
-    /// PTX.
+    /// Registers that ptxas assigned for this architecture: from the cubin, or from the comments of the PTX.
     pub(crate) registers: Option<u32>,
     /// Limit that the program set: `CU_JIT_MAX_REGISTERS`.
     pub(crate) max_registers: Option<u32>,

@@ -59,8 +59,7 @@ pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
     Ok(())
 }
 
-/// Makes the worker of one context wait for another one's; that one never waits for this, since its work was submitted
-/// earlier.
+/// Makes a context's worker wait for another's, which never waits for this one: its work was submitted earlier.
 fn wait_elsewhere(context: &Context, ticket: u64) {
     while !context.queue.is_done(ticket) {
         std::thread::sleep(std::time::Duration::from_micros(50));

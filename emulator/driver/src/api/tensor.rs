@@ -14,8 +14,7 @@ use crate::result::*;
 /// `CUtensorMap`
 type Bytes = [u8; BYTES];
 
-/// Values of `CUtensorMapDataType`. The second FP32 flushes denormal numbers, and TF32 has two forms: an H200 flushes
-/// nothing when it copies.
+/// Values of `CUtensorMapDataType`. The forms of FP32 and TF32 that flush denormals do not when an H200 copies.
 const ELEMENTS: [Element; 13] = {
     use Element::*;
     [U8, U16, U32, S32, U64, S64, F16, F32, F64, Bf16, F32, Tf32, Tf32]

@@ -28,8 +28,7 @@ const PER_THREAD: u64 = 2;
 /// All flags, `CU_GET_PROC_ADDRESS_LEGACY_STREAM` included.
 const FLAGS: u64 = 1 | PER_THREAD;
 
-/// Looks a call up by its plain name (`cuMemAlloc`), and writes its address. The inner error is the status for the
-/// caller when there is none.
+/// Writes the address of a call by its plain name (`cuMemAlloc`). The inner error is the status when there is none.
 fn find_call(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) -> Outcome<Result<(), c_uint>> {
     pfn.check()?;
     let symbol = symbol.get()?;

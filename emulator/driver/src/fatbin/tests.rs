@@ -1,7 +1,6 @@
 use super::*;
 
-/// Returns a fatbinary of members: kind, architecture, flags, contents, and their length when they are not
-/// compressed.
+/// Returns a fatbinary of members: kind, architecture, flags, contents, and their uncompressed length.
 fn fatbin(members: &[(u16, u32, u64, &[u8], u64)]) -> Vec<u8> {
     let mut body = Vec::new();
     for (kind, sm, flags, contents, unpacked) in members {

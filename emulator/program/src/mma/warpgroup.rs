@@ -72,8 +72,7 @@ impl Descriptor {
         })
     }
 
-    /// Returns the address of the piece that holds eight rows (of B: columns) from `8 * piece` on, at one k. Elements
-    /// have 16 bits.
+    /// Returns the address of the piece with eight rows (of B: columns) of 16-bit elements from `8 * piece` on.
     pub fn mn_major(&self, k: u32, piece: u32) -> u32 {
         let (group, k) = (k / 8, k % 8);
         self.place(match self.swizzle {

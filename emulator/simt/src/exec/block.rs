@@ -207,8 +207,7 @@ impl Block {
         self.preds.fill(0);
         self.shared.fill(ZERO_LINE);
         self.shared_written.clear();
-        // The shared memory that a GPU reserves holds zeros when a block begins: the barriers of cooperative groups
-        // rely on them.
+        // Shared memory that a GPU reserves starts as zeros: the barriers of cooperative groups rely on them.
         if let Some(&(from, to)) = job.plan.shared.first()
             && job.check_level.checks()
             && from < SHARED_BASE

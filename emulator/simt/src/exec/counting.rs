@@ -51,8 +51,7 @@ pub(crate) fn by_instruction(kernel: &DecodedKernel, plan: &Plan, counts: &Count
         let Some(tally) = tallies.get(plan.memo_of[i] as usize).filter(|_| plan.memo_of[i] != NO_MEMO) else {
             continue;
         };
-        // The hardware counts issued instructions, also those whose guard leaves no lane. (PTX mostly has a branch
-        // there.)
+        // The hardware counts issued instructions, also those whose guard leaves no lane; PTX mostly branches there.
         let unwanted = match &op.kind {
             OpKind::Load(a) | OpKind::Store(a) if kernel.machine_code && a.space == MemSpace::Shared => {
                 runs.saturating_sub(tally.shared_requests)

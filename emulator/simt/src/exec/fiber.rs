@@ -97,8 +97,7 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Splits the top frame: each of `ways`, lanes and a position, runs on its own until they reconverge, the last one
-    /// first.
+    /// Splits the top frame: each of `ways`, lanes and a position, runs until they reconverge, the last one first.
     pub(crate) fn diverge(&mut self, ways: &[(LaneMask, u32)], reconverge: Reconverge) {
         let Some(top) = self.stack.pop() else { return };
         let reconvergence_pc = match reconverge {
@@ -118,8 +117,7 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Makes the lanes of the top frame, which are at `pc`, reconverge at `reconvergence_pc`, however they diverge
-    /// before.
+    /// Makes the lanes of the top frame, at `pc`, reconverge at `reconvergence_pc`, however they diverge before.
     pub(crate) fn converge(&mut self, pc: u32, reconvergence_pc: u32) {
         if self.stack.len() >= MAX_FRAMES {
             // Results never depend on where lanes reconverge, so they continue without a frame.
@@ -225,8 +223,7 @@ impl PhaseWait {
     }
 }
 
-/// Returns whether a phase has ended, where `phase` phases have: the one of a parity, or without that the one with the
-/// number `awaited`.
+/// Returns whether a phase has ended, after `phase` phases: the one of a parity, or else number `awaited`.
 pub(crate) fn phase_has_ended(phase: u64, parity: Option<u8>, awaited: u64) -> bool {
     match parity {
         Some(parity) => phase & 1 != u64::from(parity),
@@ -247,8 +244,7 @@ pub(crate) enum Pause {
     Poll,
     /// The block cannot go on.
     Stopped,
-    /// The fiber continues at once in another variant of the loop: its warp needs [`crate::exec::run_mode::General`]
-    /// from now on, or no longer.
+    /// The fiber continues at once in another variant of the loop: its need of the general one has changed.
     SwitchRunMode,
 }
 

@@ -93,8 +93,7 @@ impl Job<'_> {
     }
 }
 
-/// Returns the constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank; none where all are
-/// alike.
+/// Returns the constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank, if any do.
 pub(crate) fn cluster_constants(kernel: &DecodedKernel, blocks: u32) -> Vec<Vec<Line>> {
     let of_rank = |rank: u32| {
         let mut lines = kernel.consts.clone();

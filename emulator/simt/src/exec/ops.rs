@@ -1,5 +1,4 @@
-//! The operations other than arithmetic, a module per family; and `undefined`, which tracks undefined values through
-//! all.
+//! The operations other than arithmetic, a module per family, and `undefined`, which tracks undefined values.
 
 pub(crate) mod atomic;
 pub(crate) mod barrier;

@@ -37,8 +37,7 @@ impl RunMode for Checked {
     const CHECKS: bool = true;
 }
 
-/// Handles any launch, more slowly. [`Worker::needs_general_loop`] has the reasons for which a warp runs in this
-/// variant.
+/// Handles any launch, more slowly. [`Worker::needs_general_loop`] has the reasons for this variant.
 pub(crate) struct General;
 impl RunMode for General {
     const GENERAL: bool = true;

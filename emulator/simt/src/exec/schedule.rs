@@ -1,5 +1,4 @@
-//! Who runs next: the warps of a block, the blocks of a cluster, the blocks of a grid; and how blocks end that cannot
-//! continue.
+//! Scheduling: of warps in a block, blocks in a cluster and in a grid; and the end of blocks that cannot continue.
 
 pub(crate) mod cluster;
 pub(crate) mod grid;

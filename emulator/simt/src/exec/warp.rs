@@ -14,12 +14,10 @@ use crate::exec::memory::{load_store, local_pointers};
 use crate::exec::run_mode::{Checked, Counted, General, Plain, RunMode};
 use crate::exec::worker::Worker;
 
-/// Number of polls in a row after which a fiber yields to other lanes and warps, one of which may store the value that
-/// it waits for.
+/// Polls in a row after which a fiber yields to other lanes and warps: one of them may store the awaited value.
 const POLLS_BEFORE_YIELD: u32 = 64;
 
-/// Number of `nanosleep` instructions since the last poll of an mbarrier's phase after which the fiber no longer counts
-/// as waiting for that phase.
+/// `nanosleep` instructions since the last poll of an mbarrier after which a fiber no longer waits for its phase.
 const SLEEPS_BEFORE_PHASE_EXPIRES: u32 = 64;
 
 /// A barrier that counts this many threads or more is an illegal instruction.
@@ -423,8 +421,7 @@ impl Worker<'_> {
     ) {
         for lane in active.iter() {
             for offset in (0..bytes).step_by(element.into()) {
-                // SAFETY: `place` is readable for `bytes` bytes, in aligned elements, and stays so until the launch
-                // ends.
+                // SAFETY: `place` is readable for `bytes` bytes, in aligned elements, until the launch ends.
                 unsafe {
                     let start = place.of(lane).add(offset as usize);
                     self.block.poll_cache.note(start, element);
@@ -511,8 +508,7 @@ impl Worker<'_> {
         }
         self.warp.fiber.set_pc(position.pc + 1);
         if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != active {
-            // The other lanes do not wait here: they continue in a fiber of their own. Those at this position skip the
-            // barrier.
+            // The other lanes do not wait here but continue in another fiber; those at this position skip the barrier.
             let others = self.warp.fiber.split(!active);
             self.block.warps[self.warp.index as usize].fibers.push(others);
         }

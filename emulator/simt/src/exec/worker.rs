@@ -63,8 +63,7 @@ pub(crate) struct AccessState<'j> {
     pub(crate) memos: Vec<Memo<'j>>,
     /// Number of the last access pattern that a memo learnt.
     pub(crate) serial: u64,
-    /// Host addresses of an access that was looked up lane by lane. Boxed, so that the fields in use lie close
-    /// together.
+    /// Host addresses of an access that was looked up lane by lane. Boxed, to keep the other fields close together.
     pub(crate) pointers: Box<[*mut u8; 32]>,
 }
 
@@ -182,8 +181,7 @@ impl<'j> Worker<'j> {
 
     #[inline(always)]
     pub(crate) fn out32(&mut self, dst: u32) -> &mut [u32; 32] {
-        // SAFETY: `decode::passes::validate` has established that registers are in range; they belong to the block,
-        // which this worker owns.
+        // SAFETY: `decode::passes::validate` has established that registers are in range; this worker owns their block.
         unsafe { &mut (*self.warp.lanes.regs.add(dst as usize)).0 }
     }
 
@@ -219,8 +217,7 @@ impl<'j> Worker<'j> {
 
     #[inline(always)]
     pub(crate) fn set_pred(&mut self, index: u32, value: LaneMask, lanes: LaneMask) {
-        // SAFETY: `decode::passes::validate` has established that predicates are in range; they belong to the block,
-        // which this worker owns.
+        // SAFETY: `decode::passes::validate` has established that predicates are in range; the worker owns their block.
         unsafe {
             let p = self.warp.lanes.preds.add(index as usize);
             *p = (LaneMask::from_bits(*p) & !lanes | value & lanes).bits();

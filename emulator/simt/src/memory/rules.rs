@@ -190,8 +190,7 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     if load && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
 }
 
-/// Returns the number of lanes that one pass could serve: as [`lanes_together`], but lanes without an active partner
-/// are no pairs.
+/// Returns the lanes that one pass could serve: as [`lanes_together`], but lanes without a partner are no pairs.
 fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let together = lanes_together(addresses, bytes, load);
     let plain = lanes_together(addresses, bytes, false);

@@ -34,8 +34,7 @@ impl<'a> Multipliers<'a> {
         Ok(Self { gpu, plan, kernel })
     }
 
-    /// Returns the predicted microseconds of `blocks` blocks on each multiprocessor, with `rounds` tiles of `steps`
-    /// steps each.
+    /// Returns the predicted microseconds of `blocks` blocks per multiprocessor, `rounds` tiles of `steps` steps each.
     fn us(&self, blocks: usize, rounds: usize, steps: usize) -> Result<f64, StepError> {
         let Self { gpu, plan, kernel } = self;
         let emulator =
@@ -76,8 +75,7 @@ impl<'a> Multipliers<'a> {
     }
 }
 
-/// Prints forecasts by name, of as many plans as `seconds` allow, with a process for each core, since a prediction runs
-/// on one.
+/// Prints forecasts by name, of as many plans as `seconds` allow, in a process for each core.
 pub(super) fn predict(list: &str, seconds: &str) -> Result<(), StepError> {
     let n = std::thread::available_parallelism().map_or(1, usize::from);
     let program = std::env::current_exe().map_err(could_not)?;

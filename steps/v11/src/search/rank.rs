@@ -19,8 +19,7 @@ use crate::tune::could_not;
 /// The forecasts of a search, committed for the book and for tests.
 const COMMITTED: &str = include_str!("../../data/forecasts.tsv");
 
-/// Prints the names of the plans to verify and time, by the forecasts in a file: at most `most` of each class, and
-/// none that is in use.
+/// Prints the plans to verify and time, by the forecasts in a file: at most `most` new ones of each class.
 pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     let forecasts = forecast::read(&text(file)?);
     let most: usize = most.parse().map_err(could_not)?;
@@ -39,8 +38,7 @@ pub(super) fn best(file: &str, most: &str) -> Result<(), StepError> {
     answer(&chosen)
 }
 
-/// Prints the order of plans by the forecasts in a file; where none is named, of the committed ones and with the whole
-/// space.
+/// Prints the order of plans by the forecasts in a file, by default the committed ones with the whole space.
 pub(super) fn page(file: Option<&str>) -> Result<(), StepError> {
     let (head, text) = match file {
         Some(file) => (String::new(), text(file)?),

@@ -14,8 +14,7 @@ use v11::plans::{Plan, Sharing, Source};
 use super::{answer, find, read};
 use crate::tune::{Operands, could_not};
 
-/// Instructions of threads after which a product that verifies a plan counts as endless. It has a million
-/// multiply-adds.
+/// Thread-instructions after which a product of a million multiply-adds that verifies a plan counts as endless.
 const BUDGET: u64 = 200_000_000;
 
 /// Returns a product for which a plan's tiles reach past the edges, and are shared.
@@ -25,8 +24,7 @@ fn awkward(plan: &Plan) -> Shape {
     Shape { m: bm + 5, n: bn + more, k: 2 * bk + more }
 }
 
-/// Multiplies with each plan in a process of its own, because an error ends the context; prints the names of those that
-/// are right.
+/// Multiplies with each plan in a process of its own, because an error ends the context; prints the correct ones.
 pub(super) fn verify(list: &str) -> Result<(), StepError> {
     let program = std::env::current_exe().map_err(could_not)?;
     let mut right = Vec::new();

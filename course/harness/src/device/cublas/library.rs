@@ -6,8 +6,7 @@ use std::sync::OnceLock;
 
 use cudarc::cublas::sys::is_culib_present;
 
-/// Makes sure that cudarc, which panics where it does not find the library, will find it. The error has the folders
-/// that were searched.
+/// Makes the library findable for cudarc, which panics where it is missing. The error has the searched folders.
 pub(crate) fn provide() -> Result<(), &'static [String]> {
     static PROVIDED: OnceLock<Result<(), Vec<String>>> = OnceLock::new();
     PROVIDED.get_or_init(search).as_ref().copied().map_err(Vec::as_slice)

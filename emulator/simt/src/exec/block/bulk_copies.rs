@@ -63,15 +63,13 @@ impl BulkCopies {
         self.overlapped = false;
     }
 
-    /// Returns the bytes of all loads that were started in a phase of a barrier; 0 when that was not the last such
-    /// phase.
+    /// Returns the bytes of all loads that were started in a phase of a barrier, if it is the last such phase, else 0.
     pub(crate) fn bytes_in(&self, barrier: u32, phase: u64) -> u64 {
         let last = self.started.get(&barrier).filter(|(last, _)| *last == phase);
         last.map_or(0, |(_, bytes)| *bytes)
     }
 
-    /// Returns the newest load that has yet to write one of `bytes` bytes at `offset` in shared memory, and its
-    /// barrier.
+    /// Returns the newest load that has yet to write one of `bytes` bytes at `offset`, and its barrier.
     pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<(u32, &BulkCopy)> {
         let overlaps = |copy: &BulkCopy| {
             let mut found = false;
@@ -130,15 +128,13 @@ impl BulkCopies {
         });
     }
 
-    /// Returns the swizzle with which a copy of a box wrote a piece that holds these bytes still, and the copy's
-    /// instruction.
+    /// Returns the swizzle of the box copy that wrote a piece which still holds these bytes, and its instruction.
     pub(crate) fn swizzle_of(&self, offset: u32, bytes: &[u8; PIECE]) -> Option<(Swizzle, u32)> {
         let (swizzle, instr, written) = self.swizzles.get(&offset)?;
         (written == bytes).then_some((*swizzle, *instr))
     }
 
-    /// Returns the first word of these pieces that ordinary stores wrote, with no `fence.proxy.async` of the block
-    /// since.
+    /// Returns the first word of these pieces that ordinary stores wrote, without a `fence.proxy.async` since.
     pub(crate) fn unfenced(&self, pieces: &[u32]) -> Option<u32> {
         if self.fenced {
             return None;

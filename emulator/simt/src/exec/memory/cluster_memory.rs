@@ -52,8 +52,7 @@ impl Worker<'_> {
         result
     }
 
-    /// Notifies the race checks that a thread of another block arrives at an mbarrier of this block, and releases its
-    /// block's accesses.
+    /// Notifies the race checks that a thread of another block arrives at an mbarrier of this one, a release.
     pub(crate) fn arrived_from_outside(&mut self, barrier: u32, phase: u64) {
         let (rank, n_warps) = (self.block.rank as usize, self.job.n_warps);
         let cluster = self.block.cluster.as_mut();
@@ -68,8 +67,7 @@ impl Worker<'_> {
         self.acting.map_or(self.block.rank, |acting| acting.rank)
     }
 
-    /// Returns an offset of the program, seen from the block that runs: its own have no rank, others have theirs plus
-    /// one.
+    /// Returns an offset of the program, relative to the running block: its own have no rank, others theirs plus one.
     pub(crate) fn offset_from_here(&self, offset: u64) -> u64 {
         let rank = offset >> RANK_SHIFT;
         if rank == u64::from(self.own_rank()) {
@@ -79,8 +77,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Converts as [`Self::offset_from_here`] does, for the one address space; other addresses are the same from
-    /// everywhere.
+    /// Converts as [`Self::offset_from_here`] does, for generic addresses; those outside shared memory do not change.
     pub(crate) fn seen_from_here(&self, address: u64) -> u64 {
         if window::holds(window::SHARED, address) {
             window::SHARED + self.offset_from_here(address - window::SHARED)

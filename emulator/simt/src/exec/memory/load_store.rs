@@ -89,8 +89,7 @@ pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, memory: Located) {
     }
 }
 
-/// Returns whether vector instructions may perform an access: those that a program may let race are atomic
-/// ([`relaxed`]).
+/// Returns whether vector instructions may perform an access; accesses that may race are atomic ([`relaxed`]).
 #[inline(always)]
 fn may_be_plain(a: &Access) -> bool {
     matches!(a.order, Order::Weak | Order::InStep)
@@ -180,8 +179,7 @@ unsafe fn load_pairs(lanes: &Lanes, a: &Access, place: Near) {
 /// As [`load`]; all lanes, four 4-byte elements.
 #[inline(always)]
 unsafe fn load_quads(lanes: &Lanes, a: &Access, place: Near, shape: LaneLayout) {
-    // SAFETY: all lanes are active, so each has readable memory, and registers are in range. SSE2 is part of every
-    // x86-64.
+    // SAFETY: all lanes are active, so each has readable memory; registers are in range. x86-64 has SSE2.
     unsafe {
         let out: [*mut u32; 4] = std::array::from_fn(|e| lanes.regs.add(a.regs[e] as usize).cast());
         for (half, spread) in shape.halves.into_iter().enumerate() {
@@ -319,8 +317,7 @@ unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
 /// As [`store`]; all lanes, four 4-byte elements.
 #[inline(always)]
 unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
-    // SAFETY: all lanes are active, so each has writable memory, and registers are in range. SSE2 is part of every
-    // x86-64.
+    // SAFETY: all lanes are active, so each has readable memory; registers are in range. x86-64 has SSE2.
     unsafe {
         let from: [*const u32; 4] = std::array::from_fn(|e| lanes.source(a.regs[e]).cast());
         for lane in (0..32).step_by(4) {

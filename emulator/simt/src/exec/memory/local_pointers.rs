@@ -62,8 +62,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns whether a register is part of an address, before another value is written to it, by the order of
-    /// the operations.
+    /// Returns whether a later operation uses a register as part of an address, before it is overwritten.
     fn is_dereferenced(&self, pc: u32, register: i32) -> bool {
         let kernel = self.job.kernel;
         let mut carriers = vec![register];

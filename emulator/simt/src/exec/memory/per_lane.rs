@@ -37,8 +37,7 @@ fn is_local(space: MemSpace, address: u64) -> bool {
     space == MemSpace::Local || space == MemSpace::Generic && window::holds(window::LOCAL, address.wrapping_add(HALF))
 }
 
-/// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: all of `active` in a
-/// launch without mistakes.
+/// Finds each lane's memory, for `access.pointers`. Returns the lanes that have any: without mistakes, all.
 #[cold]
 #[inline(never)]
 pub(crate) fn locate(worker: &mut Worker<'_>, spec: AccessSpec<'_>, active: LaneMask) -> LaneMask {

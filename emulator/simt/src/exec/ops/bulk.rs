@@ -355,8 +355,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Leaves bytes undefined at the destination that nothing has written in shared memory: a read by the host is
-    /// reported.
+    /// Leaves bytes undefined at the destination that nothing wrote in shared memory, for reads by the host.
     fn propagate_bulk_store(&mut self, copy: &BulkCopy) {
         let job = self.job;
         let mut holes: Vec<(u32, u32, u64)> = Vec::new();

@@ -47,8 +47,7 @@ impl Worker<'_> {
         ControlFlow::Break(AfterOp::Frames)
     }
 
-    /// Groups the lanes by function, the one of the lowest lane first. `None`: a lane's target is not a function that
-    /// this can call.
+    /// Groups the lanes by function, that of the lowest lane first. `None`: a lane's target cannot be called.
     fn targets(
         &mut self,
         calls: &Calls,

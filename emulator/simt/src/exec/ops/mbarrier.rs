@@ -156,8 +156,7 @@ impl Worker<'_> {
         ended
     }
 
-    /// Returns what is wrong with the token of a wait: an arrival gives one of a phase that has begun, and that waited
-    /// for an arrival then.
+    /// Returns the problem of a wait's token: arrivals return those of phases that have begun and awaited an arrival.
     fn bad_token(&self, b: &Mbarrier, barrier: u32, lane: usize) -> Option<BadBarrier> {
         let token = self.u64_at(b.phase.filter(|_| b.number.is_none())?, lane);
         let phase = self.mbarrier_phase(barrier)?;
@@ -176,8 +175,7 @@ impl Worker<'_> {
         self.record_mistake_of(by.thread / 32, by.instr, LaneMask::of(by.thread as usize % 32), details);
     }
 
-    /// Reports a use by a warp that did not initialise the mbarrier, without a barrier of the block in
-    /// between.
+    /// Reports a use by another warp than the one that initialised the mbarrier, without a barrier in between.
     fn check_synchronised(&mut self, barrier: u32, pc: u32, lane: usize) {
         let Some(state) = self.block.mbarriers.states.get_mut(&barrier) else { return };
         if state.synced_since_init || state.init_warp == self.warp.index || !self.job.check_level.checks() {
@@ -267,8 +265,7 @@ impl Worker<'_> {
         self.block.mbarriers.misused
     }
 
-    /// Records that a bulk copy was left out for a mistake of its own: what is missing in all its blocks follows from
-    /// that.
+    /// Records that a bulk copy was skipped for its own mistake, from which missing bytes in all its blocks follow.
     pub(crate) fn note_skipped_copy(&mut self) {
         self.note_misuse();
         if let Some(cluster) = &mut self.block.cluster {
@@ -386,8 +383,7 @@ impl Worker<'_> {
         self.stopped = true;
     }
 
-    /// Performs the operation of a lane if it names an mbarrier in another block of the cluster; returns whether it
-    /// does.
+    /// Performs the operation of a lane if its mbarrier is in another block of the cluster; returns whether it is.
     fn remote_mbarrier(&mut self, b: &Mbarrier, pc: u32, lane: usize) -> bool {
         let offset = self.address_of(&b.addr, b.space, lane).wrapping_sub(window::SHARED);
         let (Holder::Other(rank, _) | Holder::Nobody(rank)) = self.holder(offset) else { return false };
@@ -566,8 +562,7 @@ impl Worker<'_> {
     }
 }
 
-/// Returns the rank of a likely cause, smallest first: phases that passed a thread, bytes that no copy completes,
-/// unexpected bytes.
+/// Ranks a likely cause, smallest first: phases that passed a thread, bytes without a copy, unexpected bytes.
 fn rank_of_cause(wait: &PhaseWaits) -> (bool, bool) {
     (!wait.has_missed(), wait.pending != 0)
 }

@@ -110,8 +110,7 @@ impl Worker<'_> {
         place(addr, 0, self.address_value(addr, lane))
     }
 
-    /// Returns the source of a copy from the block's own shared memory, as an address that every block of the cluster
-    /// can use.
+    /// Returns the source of a copy from the block's own shared memory, as an address valid in the whole cluster.
     fn own_bytes(&mut self, offset: u64, bytes: u32, pc: u32, lane: usize) -> Option<u64> {
         let own = match self.holder(offset) {
             Holder::Own(own) => Some(own),

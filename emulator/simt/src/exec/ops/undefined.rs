@@ -206,8 +206,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Reports undefined values that were computed, before a store. Returns whether any are undefined that were only
-    /// moved.
+    /// Reports undefined values that were computed, before a store. Returns whether others are undefined.
     pub(crate) fn propagate_store(&mut self, a: &Access, pc: u32, active: LaneMask) -> bool {
         let element = u32::from(a.element);
         let mut moved = LaneMask::EMPTY;
@@ -511,8 +510,7 @@ impl Worker<'_> {
         undefined
     }
 
-    /// Keeps words undefined that a bulk copy has stored and nothing wrote: where in shared memory, bytes, and their
-    /// new address.
+    /// Keeps words undefined that a bulk copy has stored and nothing wrote: shared offset, bytes, new address.
     pub(crate) fn leave_bulk_holes(&mut self, holes: &[(u32, u32, u64)], instr: u32, lane: u32) {
         let mut first = None;
         let (mut low, mut high) = (u64::MAX, 0);

@@ -363,8 +363,7 @@ impl Waiting {
         Some(block)
     }
 
-    /// Removes and returns the first one for which something has changed; if there is none, the one that has waited
-    /// longest.
+    /// Removes and returns the first one for which something has changed, or else the one that has waited longest.
     fn next(&mut self) -> Option<Box<Block>> {
         let wakes = |block: &mut Box<Block>| {
             block.passes += 1;
@@ -378,8 +377,7 @@ impl Waiting {
         self.remove(index)
     }
 
-    /// Returns whether as many blocks as a device runs at once have done nothing, in the last `idle` visits, but poll
-    /// what does not change.
+    /// Returns whether as many blocks as a device runs at once only polled unchanged memory in the last `idle` visits.
     fn is_stuck(&self, idle: u64, job: &Job<'_>, queue: &BlockQueue) -> bool {
         let n = self.blocks.len() as u64;
         n >= job.resident && idle >= (IDLE_ROUNDS - 1) * n && self.all_wait(false, queue).is_some()

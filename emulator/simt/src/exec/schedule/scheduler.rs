@@ -11,8 +11,7 @@ use crate::exec::block::watch::Watch;
 use crate::exec::fiber::{Fiber, FiberState, Pause, join_ready};
 use crate::exec::{warp, worker::Worker};
 
-/// Operations of one turn of a warp. Long turns make changes of the warp rare; a warp that polls gives up its turn
-/// earlier.
+/// Operations of one turn of a warp. Long turns make switches rare; a polling warp ends its turn earlier.
 const TURN: i64 = 1 << 16;
 /// Turns of each warp in a row in which nothing happened but looking at memory, after which a block lets others run.
 /// It is small, because more of them only delay the blocks that it waits for.

@@ -215,8 +215,7 @@ impl Worker<'_> {
         (lines.collect(), preds.collect())
     }
 
-    /// Reports a warp that polls memory without end, while all other threads wait or have exited and some of its block
-    /// wait at a barrier.
+    /// Reports a warp that polls without end while all other threads wait, some at a barrier, or have exited.
     fn waited_for(&mut self, running: u32) {
         let mut groups = self.groups(|state| matches!(state, FiberState::Barrier(_)));
         let Some(first) = groups.first() else { return };

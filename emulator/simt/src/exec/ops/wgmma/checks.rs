@@ -273,8 +273,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Orders the running warp, which has waited, after what the other warps of its warpgroup have read for the
-    /// products.
+    /// Orders the running warp, which has waited, after the reads of its warpgroup's other warps for the products.
     pub(super) fn hand_over(&mut self, waits: u64) {
         let warp = self.warp.index;
         if let Some(clocks) = self.checks.clocks() {
@@ -374,8 +373,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns the first product of the running warp under way of which a line of sums satisfies `is`: its number, and
-    /// the line.
+    /// Returns the running warp's first pending product with a line of accumulators that satisfies `is`, and the line.
     fn in_flight_of(&mut self, is: impl Fn(u32, &WarpPart) -> bool, lost: bool) -> Option<(u64, u32)> {
         let kernel = self.job.kernel;
         let warp = self.warp.index;
@@ -458,8 +456,7 @@ impl Worker<'_> {
         true
     }
 
-    /// Reports that no thread of the block can continue, if some wait for warps of their warpgroup. Returns whether
-    /// they do.
+    /// Reports a deadlock of the block if threads wait for warps of their warpgroup. Returns whether some do.
     pub(in crate::exec) fn stuck_warpgroup(&mut self) -> bool {
         let waits = |warp: &crate::exec::block::Warp| {
             let mut fibers = warp.fibers.iter();
