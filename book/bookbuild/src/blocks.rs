@@ -1,5 +1,4 @@
-//! Renders blocks of code: with colours and, where a block comes from a file, the file's name, line numbers, and the
-//! counts of the emulated GPU for each line.
+//! Renders blocks of code: colours, and for blocks of a file its name, line numbers and each line's counts.
 //!
 //! This happens when the book is built, so that pages need no script for it and paper has it too. Numbers and counts
 //! are attributes: copying a listing copies only its code.

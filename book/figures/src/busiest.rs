@@ -1,5 +1,4 @@
-//! Tables that compare the timing model with Nsight Compute: the binding unit beside the busiest unit, reasons of
-//! stalls, and the utilisation of tensor cores.
+//! Tables that compare the timing model with Nsight Compute: binding units, stalls, use of tensor cores.
 
 #[cfg(test)]
 mod tests;
@@ -129,8 +128,7 @@ pub fn stalls_table() -> anyhow::Result<String> {
     Ok(render_table(&table))
 }
 
-/// Returns a row for each profiled tensor core kernel of a step: duration of one launch, clock, utilisation of units,
-/// and stalls of warps, the last two in percent.
+/// Returns a row for each profiled tensor core kernel: launch duration, clock, and units and stalls in percent.
 pub fn tensor_table(step: &str) -> anyhow::Result<String> {
     let step = catalog::find(step)?;
     const SHOWN: [(&str, &str); 5] = [

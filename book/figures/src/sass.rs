@@ -1,5 +1,4 @@
-//! Machine code of the ladder's kernels, as compiled by NVIDIA: listings, tables, and the requirements of their loops
-//! on the units of a multiprocessor.
+//! Machine code of the ladder's kernels: listings, tables, and the load of their loops on the units of an SM.
 //!
 //! `figures sass KERNEL FROM TO` prints a listing, `figures sass loops` and `… binds` the tables. `ports` draws it.
 

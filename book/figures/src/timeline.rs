@@ -1,7 +1,6 @@
 //! Compares v06 and v07: the order in which one warp loads, stores, waits and multiplies.
 //!
-//! The order is that of the executed PTX. It contains no times; it shows how much work lies between a load from
-//! global memory and the first use of its result.
+//! The order is that of the executed PTX, without times: the work between a global load and its first use.
 
 use anyhow::Context as _;
 use catalog::Shape;

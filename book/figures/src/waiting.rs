@@ -1,5 +1,4 @@
-//! Picture of the instructions that one scheduler issues in forty clocks: multiply-adds into one or four
-//! accumulators, by one warp or four.
+//! Picture of the instructions of one scheduler in forty clocks: one or four accumulators, one warp or four.
 //!
 //! The clocks come from the timing model of an H200 (`timing`) and the machine code of `kernels/bench/waiting.cu`.
 

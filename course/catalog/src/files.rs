@@ -83,8 +83,7 @@ pub fn lock_folder(folder: &Path) -> std::io::Result<FolderLock> {
     Ok(FolderLock { _folder: folder })
 }
 
-/// Writes a file whole or not at all: beside it first, then in its place. Removes what a killed process left
-/// behind while it wrote the same file.
+/// Writes a file whole or not at all, by renaming a temporary one. Removes those that killed processes left.
 pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     write_whole_bytes(path, text.as_bytes())
 }

@@ -1,7 +1,6 @@
 //! Steps, kernels and shapes as plain data, and what every program prints and writes alike: tables, times, file locks.
 //!
-//! Every crate that names a step depends on this one. It depends on no CUDA crate; measurements are
-//! in the crate `records`, tasks in `tasks`.
+//! Every crate that names a step depends on this one. Measurements are in `records`, tasks in `tasks`.
 
 #![forbid(unsafe_code)]
 

@@ -4,8 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// Runs jobs on one thread per core, but no more than `most`, and returns their results in order. After a result with
-/// which it does not go on, no further job begins.
+/// Runs jobs on one thread per core, at most `most`; returns the results in order, up to one that ends the run.
 ///
 /// # Panics
 /// Panics if a job does.

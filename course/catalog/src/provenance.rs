@@ -1,7 +1,6 @@
 //! The provenance of committed PTX: the sources that it was made from, by their hashes.
 //!
-//! `cargo xtask ptx` writes it as `// key: value` lines at the top of the file; this module checks whether source and
-//! PTX belong together, without a compiler.
+//! `cargo xtask ptx` writes it as `// key: value` lines; this module compares it with the source, without a compiler.
 
 #[cfg(test)]
 mod tests;

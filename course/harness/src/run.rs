@@ -34,8 +34,7 @@ fn host() -> String {
     format!("{}, {n} threads", model.unwrap_or_else(|| std::env::consts::ARCH.to_owned()))
 }
 
-/// Returns the revision that was built: `TILE_REVISION` where the programs were carried to another machine, else the
-/// checkout's, `-dirty` when there are changes.
+/// Returns the built revision: `TILE_REVISION` on other machines, else the checkout's, with `-dirty` after changes.
 fn revision() -> String {
     if let Ok(told) = std::env::var("TILE_REVISION") {
         return told;

@@ -80,8 +80,7 @@ fn sum_line(sum: &Sum) -> String {
 }
 
 impl StepRun<'_> {
-    /// Computes the sum of C of a kernel, launched as on a device with this number of multiprocessors. The emulated
-    /// device runs the given checks.
+    /// Computes the sum of C of a kernel, launched as with this number of multiprocessors, with the given checks.
     ///
     /// # Errors
     /// Returns an error if the launch goes wrong, a check finds something, or C is not the same in a second launch.

@@ -1,5 +1,4 @@
-//! The timing protocol: device events, graphs of what is short, warm caches and cold ones, the yardstick in the same
-//! minutes, every sample kept.
+//! The timing protocol: device events, graphs of short work, warm and cold caches, the yardstick, every sample kept.
 
 pub mod duel;
 pub(crate) mod sampler;
@@ -160,8 +159,7 @@ impl<'g> Scrub<'g> {
     }
 }
 
-/// Returns the whole GPU part, as a program meets it that has its data in ordinary memory: allocate, copy in, launch,
-/// copy out, free. By the host's clock.
+/// Times the whole GPU part for data in ordinary memory: allocate, copy in, launch, copy out, free; host's clock.
 pub fn whole<T: Real, R: Real>(
     gpu: &Gpu,
     launch: &Launch<'_, T, R>,

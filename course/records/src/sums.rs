@@ -14,16 +14,14 @@ use catalog::shape::Shape;
 
 pub const SCHEMA: u32 = 1;
 
-/// Files of `book/data` that other devices, the emulated one among them, are compared with. A kernel that the first one
-/// lacks is looked up in the next.
+/// Files of `book/data` with which other devices are compared; a kernel that the first lacks is in the next.
 pub const REFERENCES: [&str; 2] = ["h200-sums.json", "h100-80gb-hbm3-sums.json"];
 
 /// Multiprocessors assumed by launches on every device, so that blocks share out tiles, or the terms of a tile, in the
 /// same way everywhere. The number is small, so that small shapes have more tiles than blocks.
 pub const MULTIPROCESSORS: usize = 4;
 
-/// Kernels whose C depends on the number of multiprocessors: it divides the terms of a tile into parts, which are
-/// rounded before they are added.
+/// Kernels whose C depends on the number of multiprocessors, by which they divide and round the terms of a tile.
 pub const BY_MULTIPROCESSORS: [&str; 2] = ["sgemm_v11_split_k", "sgemm_v11_stream_k"];
 
 /// Sums of the kernels, session after session.

@@ -65,8 +65,7 @@ fn sum(a: u32, b: u32, c: u32, carry: bool) -> u64 {
     u64::from(a) + u64::from(b) + u64::from(c) + u64::from(carry)
 }
 
-/// Returns whether a division needs the slow path. NVIDIA documents no rule; the short path is exact where reciprocal
-/// and remainders stay normal numbers.
+/// Returns whether a division needs the slow path: where a reciprocal or remainder is subnormal. Not documented.
 fn division_is_hard(a: f32, b: f32) -> bool {
     let exponent = |x: f32| (x.to_bits() >> 23 & 0xff) as i32;
     let (a, b) = (exponent(a), exponent(b));

@@ -4,8 +4,7 @@
 //! the page of `bench`, the measures of tasks, `explain`, the records, the figures and the book. A number that two of
 //! them show is computed here, once. The crate neither counts nor formats.
 //!
-//! As JSON both are objects of all their fields. A key that is missing or unknown is an error: the report comes from
-//! another build, and a missing counter is not 0.
+//! As JSON both are objects of all their fields. Missing or unknown keys are errors: the report is of another build.
 
 #![forbid(unsafe_code)]
 
@@ -51,8 +50,7 @@ counters! {
     fmas,
     /// Products that tensor cores computed and added: 2048 of an `mma.sync` of m16n8k16.
     tensor_products,
-    /// Passes over the banks of shared memory in which products of warpgroups (`wgmma`) read their factors: 128 bytes
-    /// each, every product what it needs once.
+    /// Passes over shared memory's banks in which `wgmma` reads its factors: 128 bytes each, each piece once.
     tensor_operand_wavefronts,
     /// Global load requests. `l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum`.
     global_load_requests,
@@ -169,8 +167,7 @@ summary! {
     divergent_branches = |c| c.divergent_branches => DivergentBranches("split", "divergent branches");
 }
 
-/// Derived metrics. Those of shared memory are of accesses as ptxas merges them, which is what the hardware executes;
-/// in machine code nothing is left to merge.
+/// Derived metrics. Those of shared memory are of the accesses that ptxas merges, as the hardware executes them.
 impl Counters {
     /// Requests to global memory: loads, stores and atomics.
     pub fn global_requests(&self) -> u64 {

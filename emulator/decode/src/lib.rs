@@ -32,8 +32,7 @@ use program::limits::{Account, REFUSALS};
 use ptx::index::Index;
 pub use ptx::module_variables::{ModuleVariable, Relocation, Symbols, module_variables};
 
-/// Decodes all kernels of a module that [`::ptx::table::check`] passes, and charges the work to an account; `symbols`
-/// places the [`module_variables`].
+/// Decodes the kernels of a checked module, charging the work to an account; `symbols` places [`module_variables`].
 pub fn decode(module: &Module, symbols: &Symbols, level: CpuLevel, account: &Account) -> Result<Program> {
     let nowhere = ::ptx::Span::default();
     refuse_if!(module.address_size == 32, unsupported(nowhere, "`.address_size 32`"));

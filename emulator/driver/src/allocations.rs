@@ -64,8 +64,7 @@ pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner
     Ok(base)
 }
 
-/// Returns whether the process gets memory for work after an allocation. Without it, the next small allocation of the
-/// driver's own would end the process.
+/// Returns whether memory is left to work with after an allocation: without, the process would abort soon.
 fn has_reserve() -> bool {
     const RESERVE: usize = 32 << 20;
     let mut reserve = Vec::<u8>::new();

@@ -1,7 +1,6 @@
 //! The calls, by subject as in the driver API's manual.
 //!
-//! Names and arguments are the driver's own; the "CUDA Driver API" manual documents each call. Comments here describe
-//! differences of the emulated device.
+//! Names and arguments are those of the "CUDA Driver API" manual. Comments describe differences from it.
 #![allow(non_snake_case, clippy::too_many_arguments, reason = "names and arguments of the driver API")]
 
 pub(crate) mod array;

@@ -211,8 +211,7 @@ pub(crate) fn usable() -> Outcome<Arc<Context>> {
     Ok(context)
 }
 
-/// Checks the current context, if there is one, for calls that need none: all contexts share one address space, so a
-/// pointer alone determines its properties.
+/// Checks the current context, if any, for calls that need none: a pointer alone determines its properties.
 pub(crate) fn usable_if_any() -> Outcome {
     match usable() {
         Err(ERROR_INVALID_CONTEXT) if crate::current::top().is_none() => Ok(()),

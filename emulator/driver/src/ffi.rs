@@ -425,8 +425,7 @@ pub(crate) fn can_read(address: u64, n: usize) -> bool {
     read_process(&[(address, 1), (last, 1)], &mut [a.as_mut_slice(), b.as_mut_slice()]) != Some(false)
 }
 
-/// Returns whether every byte of a range is mapped in this process for reading and writing. On systems without a test,
-/// the answer is that of [`can_read`].
+/// Returns whether a range is mapped for reading and writing; without a test for that, what [`can_read`] returns.
 pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
     match std::fs::read_to_string("/proc/self/maps") {
         Ok(maps) => is_writable(&maps, address, n as u64),

@@ -389,8 +389,7 @@ impl Log {
         self.error.finish(error)
     }
 
-    /// Reports the reason for which an image is refused, to the log that the program passed, or to standard error
-    /// without one, and fails with its code.
+    /// Reports why an image is refused, to the program's log or else to standard error, and fails with its code.
     pub(crate) fn refuse<T>(&self, (code, message): Refused) -> Outcome<T> {
         if self.error.place().is_none() && settings::current().diagnosis {
             diagnose::print_once(&message);

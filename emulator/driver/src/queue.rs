@@ -5,8 +5,7 @@
 //! "is it done" is one comparison. A kernel uses all cores by itself, so nothing is lost, and output is in the same
 //! order every time.
 //!
-//! Kernels and host functions run on a worker thread, so that a launch returns at once. Short jobs run on the caller's
-//! thread when nothing is before them.
+//! Kernels and host functions run on a worker thread; short jobs with nothing before them on the caller's.
 
 #[cfg(test)]
 mod tests;

@@ -98,8 +98,7 @@ pub fn preload() -> Result<PathBuf, PreloadError> {
     if let Ok(program) = std::env::current_exe()
         && let Some(folder) = program.parent()
     {
-        // `deps` first: beside the program Cargo leaves a copy from when the library was last built for itself. Tests
-        // lie in `deps`, examples in a folder beside it.
+        // `deps` first: a copy beside the program may be older. Tests lie in `deps`, examples in a folder beside it.
         looked.push(folder.join("deps"));
         looked.extend(folder.parent().map(|up| up.join("deps")));
         looked.push(folder.to_owned());
@@ -129,8 +128,7 @@ impl Emulator {
                 if address.is_null() {
                     return None;
                 }
-                // SAFETY: a symbol of this name is exported by the emulated driver alone, with the type of the field,
-                // which is a function pointer.
+                // SAFETY: the emulated driver alone exports a symbol of this name, with the field's type of function.
                 unsafe { std::mem::transmute_copy(&address) }
             }};
         }
@@ -185,8 +183,7 @@ impl Emulator {
         unsafe { (self.set_diagnosis)(on.map_or(-1, c_int::from)) };
     }
 
-    /// Names a kernel's parameters, for messages: for all its launches, or without a kernel, for this thread's next
-    /// launch. Text is cut at a NUL.
+    /// Names a kernel's parameters, for messages: for all its launches, or without a kernel, for the next launch.
     pub fn name_parameters(&self, kernel: Option<&str>, names: &[&str]) {
         let kernel = kernel.map(c_text);
         let names: Vec<CString> = names.iter().map(|n| c_text(n)).collect();

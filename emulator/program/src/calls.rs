@@ -2,8 +2,7 @@
 
 use arithmetic::lanes::Dst;
 
-/// Functions of a kernel that are called instead of inlined: those that call themselves, perhaps through others, and
-/// those that are called through their addresses.
+/// Functions of a kernel that are not inlined: recursive ones, and those called through their addresses.
 ///
 /// A call starts an activation. Its local memory begins where the caller's frame ends; the line [`Calls::base`] holds
 /// this offset for each lane. Registers that the caller uses after the call are saved in the caller's frame.

@@ -34,8 +34,7 @@ pub const WORKERS: usize = 256;
 pub const EARLY_BYTES: usize = 64 << 20;
 /// Bytes that one block may print.
 pub const BLOCK_PRINTS: usize = 1 << 20;
-/// Thread-instructions of the budget that a line costs which a block prints beyond that: it takes as long. So do the
-/// following, beside the instructions themselves.
+/// Thread-instructions that each line costs which a block prints beyond that; the following are similar costs.
 pub const CUT_LINE: u64 = 20_000;
 /// Cost of a warp that begins.
 pub const WARP_COST: u64 = 1024;

@@ -88,8 +88,7 @@ impl Wgmma {
         (crate::mma::warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
     }
 
-    /// Returns the bytes of shared memory read for each of the four warps: its rows of A, if they lie there, and a
-    /// quarter of B, which all four share.
+    /// Returns the bytes of shared memory read for each of the four warps: its rows of A, if there, and a quarter of B.
     pub fn operand_bytes(&self) -> u64 {
         let rows = match self.a {
             WgmmaA::Registers(_) => 0,

@@ -1,5 +1,4 @@
-//! Operand table: a row for each kind of operation, with the class, role and permitted values of each operand, and with
-//! the purpose of each source.
+//! Operand table: class, role, permitted values and purpose of each operand, by kind of operation.
 //!
 //! The decoder's use and definition lists, register allocation and last check read this table, and so does the check of
 //! undefined values. A new kind of operation is a row here, and a function in `simt::exec` that runs it.

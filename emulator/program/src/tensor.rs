@@ -259,8 +259,7 @@ impl TensorMap {
         }
     }
 
-    /// Map for stores. An H200 writes whole pieces of 16 bytes, so the last piece of a row may pass the end of the
-    /// tensor and write between the rows.
+    /// Returns the map for stores, which write whole pieces of 16 bytes: on an H200, also past the end of a row.
     pub fn for_stores(self) -> Self {
         let each = self.element.bytes();
         let mut map = self;

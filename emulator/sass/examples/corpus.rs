@@ -33,8 +33,7 @@ struct Programs {
     nvdisasm: PathBuf,
 }
 
-/// Words by opcode and by bits 72 to 91, which hold most of what is not a register or an immediate. The way this crate
-/// decodes them has no influence on the choice.
+/// Words by opcode and bits 72 to 91, mostly modifiers: this crate's decoding does not influence the choice.
 type Corpus = BTreeMap<(u128, u128), BTreeSet<u128>>;
 
 #[expect(clippy::print_stdout, reason = "an example says what came out")]
@@ -150,8 +149,7 @@ fn keep(corpus: &mut Corpus, word: u128, most: usize) {
     }
 }
 
-/// Returns an instruction of each row of the table with each bit changed that is no part of a plain register or
-/// immediate, as far as the table has the result.
+/// Returns an instruction of each row with each bit changed that is no register or immediate, where in the table.
 fn changes(architecture: Architecture, words: &[u128]) -> Vec<u128> {
     let mut rows: Vec<(&sass::table::Row, u128)> = Vec::new();
     for &word in words {

@@ -5,8 +5,7 @@
 //! The crate has the instructions of sm_75, sm_80 and sm_90 that [`table::rows`] lists, with their operands and control
 //! bits ([`decode()`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
 //!
-//! Non-goals: encoding, and instructions of textures, of bulk copies and of warpgroup MMA (`HGMMA`), which are
-//! refused by name or opcode, with their address.
+//! Non-goals: encoding; instructions of textures, bulk copies and `HGMMA`, which are refused with their address.
 //!
 //! ```
 //! use sass::Architecture;

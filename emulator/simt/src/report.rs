@@ -2,8 +2,7 @@
 //!
 //! # As JSON
 //!
-//! [`LaunchReport`] serialises to one object, to which the crate `diagnostics` adds `findings`. Fields are only ever
-//! added; names and meanings stay.
+//! [`LaunchReport`] serialises to one object; `diagnostics` adds `findings`. Fields are added, never changed.
 //!
 //! - `kernel`, `grid`, `block`, `dynamic_shared`: the launch.
 //! - `code`: what ran, and so what `instructions` and their counters are of: `"ptx"`, or `"machine"` code.

@@ -68,8 +68,7 @@ pub struct Access {
     pub load: bool,
     /// Bytes that each lane accesses.
     pub bytes: u32,
-    /// First byte of each lane: of global memory its address, otherwise its place in that memory, as in
-    /// [`crate::program::DeclaredArray::offset`].
+    /// First byte of each lane: an address, or outside of global memory the offset from the start of the space.
     pub addresses: Addresses,
 }
 

@@ -16,8 +16,7 @@ pub enum NoPrediction {
     /// An instruction whose time was not measured, or which depends on unmodelled hardware: `why`, in words.
     #[error("{why}: `{operation}`")]
     Instruction { operation: Operation, why: &'static str },
-    /// Which lines of local memory are in L1 then depends on the order of the warps: at 1 to 4 times L1, predictions
-    /// were wrong by factors from 0.5 to 3.
+    /// The lines of local memory in L1 then depend on the order of warps: errors were factors of 0.5 to 3.
     #[error("lanes access different elements of local arrays, which together take most of L1 ({} KB) or more", l1 >> 10)]
     ScatteredLocal { l1: u64 },
     #[error("the blocks that one SM runs at a time execute more than {most} instructions of warps")]

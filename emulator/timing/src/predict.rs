@@ -35,8 +35,7 @@ pub struct Prediction {
     pub us: f64,
     /// Blocks that fit on one SM, and the resource that limits them. A small grid may have fewer.
     pub occupancy: Occupancy,
-    /// Time in microseconds that each unit alone needs at least, the slowest first. Where the first is far below
-    /// [`Self::us`], warps wait for latencies.
+    /// Least microseconds by each unit, slowest first; where far below [`Self::us`], warps wait for latencies.
     pub bounds: Vec<Bound>,
     /// Parts of units in `bounds`: issue without registers, shared memory, L1.
     pub parts: Vec<Bound>,

@@ -89,8 +89,7 @@ impl Observer for Recording {
     }
 }
 
-/// Converts addresses of local memory to those in the caches: the words of all lanes side by side, those of a
-/// wide access as if each lane's were.
+/// Converts addresses of local memory to those in the caches: the words of all lanes lie side by side.
 fn interleaved(addresses: &Addresses, bytes: u32, base: u64) -> Addresses {
     let place = |lane: usize| {
         let own = addresses[lane]?;

@@ -81,8 +81,7 @@ struct Warp<'a> {
     issued: u64,
     /// Stall count of the previous instruction, in clocks.
     stall: u64,
-    /// Clock until which the unit, or the queue to it, did not take the next instruction. The scheduler sets it
-    /// whenever it passes over the warp for that.
+    /// Clock until which the unit or its queue is busy, set by the scheduler when it passes over the warp for that.
     blocked: Cell<u64>,
     /// Clock at which each scoreboard is released, and the reason to wait for it.
     scoreboards: [(u64, Reason); SCOREBOARDS],

@@ -5,8 +5,7 @@ mod recorded;
 use recorded::Launch;
 use timing::accuracy::{self, Set};
 
-/// Returns whether a launch is predicted anew: larger ones take longer than tests should, and of the transposes that do
-/// not fit in L2 one is enough.
+/// Returns whether a launch is predicted anew: small ones, and one of the transposes that exceed L2.
 fn is_small(launch: &Launch) -> bool {
     let is_transpose = launch.shape[2] == 0;
     let most = if is_transpose && launch.name != "transpose_float4" { 1 << 20 } else { 1 << 24 };

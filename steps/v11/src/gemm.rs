@@ -74,8 +74,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// The kernels, loaded, for products in one stream: they follow each other there, which the memory needs in which
-/// blocks leave sums to each other.
+/// The kernels, loaded, for products in one stream, where they may share the memory for partial sums.
 #[derive(Debug)]
 pub struct Sgemm {
     stream: Arc<CudaStream>,

@@ -166,8 +166,7 @@ fn launch_split(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     launch_mapped(gemm, &[0.0], &[])
 }
 
-/// Launches blocks with whole tiles in all rounds but the last two, whose tiles are shared out: in the last round
-/// alone, a block's share can be small.
+/// Launches blocks with whole tiles but in the last two rounds, whose tiles are shared: one round can be small.
 fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     let tiles = STREAM_K.tiles(gemm.shape.m, gemm.shape.n);
     let blocks = gemm.config.grid_dim.0 as usize;

@@ -115,8 +115,7 @@ pub struct Shares {
 }
 
 impl Plan {
-    /// Returns the blocks and whole tiles of a launch on a card with `n_sms` multiprocessors; `None` where there is
-    /// nothing to share in this way.
+    /// Returns the blocks and whole tiles on a card with `n_sms` multiprocessors; `None` with nothing to share.
     pub fn shares(&self, tiles: usize, steps: usize, sharing: Sharing, n_sms: usize) -> Option<Shares> {
         let slots = n_sms * self.blocks as usize;
         let rounds = tiles / slots;

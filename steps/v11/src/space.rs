@@ -190,8 +190,7 @@ impl Space {
         self.legal.len() + self.illegal.values().sum::<usize>()
     }
 
-    /// Returns, of plans that differ only in the depth of the ring, the deepest: more pairs of tiles in flight cost
-    /// only shared memory, which no other block needs.
+    /// Keeps, of plans that differ only in depth of the ring, the deepest: shared memory costs no other block.
     pub fn deepest(&self) -> Vec<Plan> {
         let mut deepest: BTreeMap<String, Plan> = BTreeMap::new();
         for plan in &self.legal {

@@ -1,5 +1,4 @@
-//! Ceilings of the tensor cores of this machine's GPU: products from registers and from shared memory and nothing
-//! else, in a burst and for longer.
+//! Ceilings of this GPU's tensor cores: products from registers and shared memory alone, short and long.
 //!
 //! `ceilings.cu` beside this has the kernels. For compute capability 9.0; on the emulated GPU they run, and their times
 //! mean nothing, so nothing is measured there.

@@ -1,7 +1,6 @@
 //! A product on two devices of one host: a schedule for each, and exchanges between them.
 //!
-//! One thread enqueues the operations of both in their streams, alternately. Exchanges are copies from one device to
-//! the other, or calls of NCCL.
+//! One thread enqueues the operations of both alternately. Exchanges are peer copies or calls of NCCL.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -71,8 +71,7 @@ pub(crate) enum Times {
 impl Device {
     /// Creates the streams and loads the kernels in a context.
     pub fn new(context: &Arc<CudaContext>) -> Result<Self, Error> {
-        // SAFETY: what is computed in one stream and used in another is ordered by the events of a schedule, and
-        // memory is freed after all streams are done.
+        // SAFETY: the events of a schedule order the streams, and memory is freed after all streams are done.
         unsafe { context.disable_event_tracking() };
         let (_, most_urgent) = stream::get_priority_range()?;
         let streams = [

@@ -36,8 +36,7 @@ impl Axe {
         verified(&path).map(Self).with_context(|| format!("{} does not have the expected hash", path.display()))
     }
 
-    /// Returns the serious and critical findings on the loaded page. With `only_colours`, only contrast is checked: a
-    /// theme changes nothing else.
+    /// Returns the serious and critical findings on the loaded page; with `only_colours`, those of contrast alone.
     pub(crate) fn findings(&self, tab: &mut Tab, only_colours: bool) -> Result<Vec<String>> {
         if tab.value("typeof window.axe")? == "undefined" {
             tab.value(&format!("{}; true", self.0))?;

@@ -1,5 +1,4 @@
-//! `--browser`: loads every page of the built book in a real browser, from `file://`, on a phone and on a desktop
-//! screen, and those with explorers on a tablet.
+//! `--browser`: loads every page in a real browser, from `file://`, on a phone, a desktop and partly a tablet.
 //!
 //! Checks: no error on the console, no request that fails or leaves the book, nothing wider than the screen, a search
 //! that finds, themes that change, explorers that respond to the keyboard, everything reachable by keyboard

@@ -1,5 +1,4 @@
-//! A GEMM on two devices of one host: `{{#process links SIZE}}`, `{{#process two SIZE}}`, and `{{#n two SIZE WAY
-//! WHAT}}` in a sentence. `v13 two` measures it.
+//! A GEMM on two devices: `{{#process links SIZE}}`, `{{#process two SIZE}}`, `{{#n two SIZE WAY WHAT}}`.
 
 use std::fmt::Write as _;
 

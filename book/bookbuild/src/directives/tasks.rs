@@ -1,7 +1,6 @@
 //! `{{#task}}`, `{{#judged}}`, `{{#finished}}`, `{{#transfers}}`, `{{#mistakes}}`: the tasks of a step.
 //!
-//! The texts come from `steps/vNN/tasks.toml`, which the command line and the grader read too. Not here: the
-//! questions in the same files (`questions`).
+//! The texts come from `steps/vNN/tasks.toml`; the questions in these files are expanded in `questions`.
 
 use std::fmt::Write as _;
 
@@ -151,8 +150,7 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
     if out.is_empty() { Err(anyhow!("{} has no transfer task", task::file_of(step).display())) } else { Ok(out) }
 }
 
-/// Expands `{{#mistakes v05}}`: for each way to fail a rebuild task, its meaning, the question to ask, and the wrong
-/// kernels of that kind in the tests.
+/// Expands `{{#mistakes v05}}`: each way to fail a rebuild task, the question to ask, and the tests' examples.
 pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
     let task = task(repo, step)?;
     let wrong = solutions::load(repo.root(), &task.name.step)?;
@@ -205,8 +203,7 @@ pub(crate) fn text(text: &str) -> String {
     paragraphs.join("\n\n")
 }
 
-/// Formats a sentence of a catalogue, which is plain text, as Markdown: names from the code are set as code, and
-/// nothing else is taken for markup.
+/// Formats a plain sentence of a catalogue as Markdown: names from the code become code, the rest is escaped.
 pub(crate) fn prose(text: &str) -> String {
     static NAME: Pattern = pattern!(
         r"cargo xtask [a-z]+(?: v\d\d(?:\.[a-z]+)?)?|\w+(?:\[[^\]]*\])+(?:\[[^\]]*\])*|\b\w+\([^()]*\)|\b\w*_\w+\b|\bfloat4\b|\bdouble2\b|\b[a-z]+\.[a-z]{1,3}\b"

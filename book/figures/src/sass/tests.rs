@@ -1,7 +1,6 @@
 use super::*;
 
-/// Checks that of the instructions that each warp of a launch executed, no more than `most` are outside of the loop,
-/// since code there runs once.
+/// Checks that no more than `most` of the instructions that each warp executed are outside of the loop.
 fn check(name: &str, k: usize, [grid, block]: [[u32; 3]; 2], executed: f64, most: f64) -> anyhow::Result<()> {
     let code = Code::load(name)?;
     let pass = code.pass()?;

@@ -638,8 +638,7 @@ impl Wrong {
         wrong.map(|(index, _)| [index / self.cols, index % self.cols])
     }
 
-    /// Returns up to so many of the wrong places, spread over all of them and over their columns: in equal steps, they
-    /// could all lie in a few columns.
+    /// Returns some wrong places, spread over all of them and over their columns, which equal steps could miss.
     fn samples(&self, most: usize) -> Vec<Place> {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
         let n = most.min(self.n);

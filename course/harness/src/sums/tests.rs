@@ -1,8 +1,7 @@
 use super::*;
 use crate::Bf16;
 
-/// Sums of devices can be compared only where the inputs are the same: a new version of `rand` may draw others, and
-/// then the record is to be made again.
+/// Sums can be compared only for equal inputs: if a new version of `rand` draws others, the record must be renewed.
 #[test]
 fn inputs_are_those_of_the_record() {
     let sum = [

@@ -128,8 +128,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         let (a, _reads_a) = self.a.device_ptr(stream);
         let (b, _reads_b) = self.b.device_ptr(stream);
         let (c, _writes_c) = self.c.device_ptr_mut(stream);
-        // SAFETY: the operands are on the device, as large as `shape` says, and of the types that `light` was made for;
-        // they stand in cuBLAS's order.
+        // SAFETY: the operands are on the device, of `shape` and of `light`'s types, in cuBLAS's order.
         let done = unsafe { light.put(algorithm, stream, [b, a].map(|at| at as *const c_void), c as *mut c_void) };
         done.map_err(|error| refused("cuBLASLt", shape, error.0))
     }

@@ -1,7 +1,6 @@
 use super::*;
 
-/// Returns the integral of the density `(1 + x² / ν)^(−(ν + 1) / 2)` within `t`, as a part of the whole: both by
-/// Simpson's rule, the outer with x = t tan φ.
+/// Returns the part of the density `(1 + x² / ν)^(−(ν + 1) / 2)` within `t`, by Simpson's rule with x = t tan φ.
 fn within(t: f64, freedom: usize) -> f64 {
     let v = freedom as f64;
     let density = |angle: f64| {

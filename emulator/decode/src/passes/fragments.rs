@@ -114,8 +114,7 @@ impl Definitions<'_> {
         Some(all)
     }
 
-    /// Instructions that make the fragment in a register, if nothing else defines it. `product` takes it: its own
-    /// operations may convert C first.
+    /// Instructions that make the fragment in a register, if nothing else defines it, before `product` takes it.
     fn makers(&self, register: u32, at: usize, product: u32) -> Option<Vec<u32>> {
         let (mut found, mut next) = (vec![(register, at)], 0);
         let mut makers = Vec::new();

@@ -44,8 +44,7 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
     Some(touches.collect())
 }
 
-/// Finds writes to registers of `wgmma` from which a path leads to it without `wgmma.fence`: by operation, including
-/// writes to registers that are moved there.
+/// Finds writes to registers of `wgmma`, moved ones included, from which a path without `wgmma.fence` leads to it.
 ///
 /// Moves by themselves are no writes, since compilers add them; they may move a written value.
 pub(crate) fn unfenced(

@@ -190,8 +190,7 @@ fn find_pieces(ops: &[VirtualOp], cfg: &Cfg, live_out: &Lists, n_registers: usiz
     pieces
 }
 
-/// Calls `f` for each operand and the guard. A guarded write keeps other lanes' values, so it is [`Role::Use`]: any
-/// other role is a write for all lanes.
+/// Calls `f` for each operand and the guard. A guarded write is [`Role::Use`], since it keeps other lanes' values.
 fn for_each_read_and_write(op: &VirtualOp, mut f: impl FnMut(u32, Role)) {
     let guarded = op.guard != TRUE;
     if guarded {

@@ -60,8 +60,7 @@ pub(crate) fn decide_block_order(
     order_of_atomics(ops, n_registers, constants, special)
 }
 
-/// Finds the launches whose threads may load, by plain loads, what other threads store. Addresses that lead to an
-/// unknown pointer are left out.
+/// Finds the launches whose threads may load what others store. Addresses of unknown pointers are left out.
 ///
 /// A thread that updates an element of its own loads it from where it stores it: from the same register, if the
 /// register differs between threads, and holds no index that was read from memory.

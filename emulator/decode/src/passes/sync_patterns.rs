@@ -1,8 +1,7 @@
 //! Synchronisation patterns that decide how race checks treat an access: the first load of a compare-and-swap loop, and
 //! volatile shared memory in code that relies on warps running in step.
 //!
-//! The search ignores the order of operations and does not follow values through memory. In doubt, an access keeps the
-//! order under which fewer races are found.
+//! The search ignores the order of operations and memory. In doubt, fewer races are found.
 
 use crate::virtual_op::{BitRule, FALSE, TRUE, VirtualOp, for_each_register};
 use program::operands::Role;

@@ -103,8 +103,7 @@ fn directive<'f>(function: &'f Function, name: &str) -> Option<&'f [u32]> {
     found.map(|(_, numbers)| &numbers[..])
 }
 
-/// Lists the registers with a value that no operation writes: special ones, and the start of a frame, which is unknown
-/// at decode and differs between lanes.
+/// Lists the registers that no operation writes: special ones, and the start of a frame, which differs between lanes.
 fn preset_registers(lower: &Lower) -> Vec<u32> {
     lower.specials.values().copied().chain(lower.activations.base).collect()
 }

@@ -56,8 +56,7 @@ impl Symbols {
     }
 }
 
-/// Lists the variables that need memory before [`crate::decode`], and charges the work to an account. Declarations of
-/// external ones are left out.
+/// Lists the variables that need memory before [`crate::decode`], but for external ones; charges an account.
 pub fn module_variables(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
     let index = Index::new(module, account)?;
     let mut found = Vec::new();

@@ -22,8 +22,7 @@ pub(super) struct ParamUses {
 }
 
 impl ParamUses {
-    /// Returns whether a scalar of `bytes` bytes must be in memory. Every call declares its `param0` anew, so an access
-    /// that is too big for it belongs to another one.
+    /// Returns whether a scalar of `bytes` bytes must be in memory; larger accesses to `param0` belong to another call.
     fn reach_into(self, bytes: u32) -> bool {
         self.address || self.offset < u64::from(bytes) || self.vector <= u64::from(bytes)
     }

@@ -189,8 +189,7 @@ later! {
         in_default_stream(handle, awaited, |stream, event| super::stream::wait_for(stream, event));
 }
 
-/// Records or awaits an event in the default stream of a context: all of a context's work is in one order, so that
-/// stream's position is the context's.
+/// Records or awaits an event in the default stream, whose position in the one order of work is the context's.
 fn in_default_stream(handle: Handle, event: Handle, act: impl FnOnce(&Stream, &Arc<Event>) -> Outcome) -> Outcome {
     let context = context_or_current(handle)?;
     context.check()?;

@@ -40,8 +40,7 @@ fn find_call(symbol: Text, pfn: Out<*const c_void>, version: c_int, flags: u64) 
     Ok(found.map(|_| ()))
 }
 
-/// Returns the newest variant of a call up to a version of CUDA. As in the real driver, the symbols of variants
-/// (`cuMemAlloc_v2`) are not found.
+/// Returns the newest variant of a call up to a version of CUDA; like NVIDIA's, not by names such as `cuMemAlloc_v2`.
 fn newest(symbol: &str, version: c_int, own_stream: bool) -> Result<&'static Call, c_uint> {
     if matches!(symbol.as_bytes(), [.., b'_', b'v', b'0'..=b'9']) {
         return Err(found::SYMBOL_NOT_FOUND);

@@ -72,8 +72,7 @@ struct Row {
     place: Option<usize>,
 }
 
-/// NVIDIA's operation for inlined code: the number, from 1, of the row of this sequence where the following rows were
-/// inlined, or 0 where they were not.
+/// NVIDIA's operation for inlined code: the row, from 1, where the following rows were inlined, or 0.
 const INLINED: gimli::DwLne = gimli::DwLne(0x90);
 
 fn read<R: Reader<Offset = usize>>(section: R, length: usize, kernels: &mut [CubinKernel]) -> gimli::Result<()> {

@@ -338,8 +338,7 @@ pub(crate) fn local_stride(job: &Job<'_>) -> usize {
     (job.local_bytes as usize).next_multiple_of(16)
 }
 
-/// Returns the special registers that differ between the lanes of a warp, by their position among the registers of a
-/// block: they are the same in every block.
+/// Returns the special registers that differ between the lanes of a warp, by position; all blocks have the same.
 pub(crate) fn lane_specials(job: &Job<'_>) -> Vec<(usize, Line)> {
     let of_warp = |warp: u32| {
         let first = warp as usize * job.kernel.n_lines as usize;

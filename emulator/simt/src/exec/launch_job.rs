@@ -111,8 +111,7 @@ pub(crate) fn cluster_constants(kernel: &DecodedKernel, blocks: u32) -> Vec<Vec<
 /// Counters by operation.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
-    /// Differences: +1 where a straight run starts and -1 after its end, so that the prefix sums are the number of
-    /// times that each operation ran.
+    /// Differences: +1 where a straight run starts, -1 after its end; the prefix sums count each operation's runs.
     pub(crate) runs: Vec<u64>,
     /// Differences like those of `runs`, by the number of active lanes.
     pub(crate) lanes: Vec<u64>,

@@ -31,8 +31,7 @@ fn stores_merge_as_by_ptxas() {
     check_rows("st.shared", include_str!("tests/stores.txt"));
 }
 
-/// Returns the width of each shared load or store after merging, and the offset from the start of what is accessed; in
-/// brackets where an earlier one accesses it.
+/// Returns width and offset of each shared access after merging; in brackets where an earlier one accesses it.
 fn merged(what: &str, lines: &str) -> String {
     let text = format!(
         ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\

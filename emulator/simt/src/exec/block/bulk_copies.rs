@@ -109,8 +109,7 @@ impl BulkCopies {
         });
     }
 
-    /// Notes the swizzle of the pieces that a copy of a box has written; `shared` is the block's shared memory. Bytes
-    /// and single rows say nothing about a swizzle.
+    /// Notes the swizzle of the pieces that a box copy wrote to `shared`, unless its rows do not show one.
     pub(crate) fn note_swizzle(&mut self, copy: &BulkCopy, shared: *const u8) {
         let (rows, swizzle) = (copy.map.rank > 1, copy.map.swizzle);
         copy.map.runs(copy.at, copy.shared, |run| {

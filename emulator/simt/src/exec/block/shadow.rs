@@ -14,8 +14,7 @@ pub(crate) struct Origin {
     pub(crate) load: u32,
     /// Bytes per lane of that read; 0 for a register.
     pub(crate) bytes: u32,
-    /// Address that the lane read, as a 64-bit address of the whole address space. Of a shuffle, the lanes that execute
-    /// it above those that it names.
+    /// Generic address that the lane read; of a shuffle, the lanes that execute it above those that it names.
     pub(crate) address: u64,
     /// The first arithmetic instruction that computed with the value, or [`NOWHERE`].
     pub(crate) computed: u32,

@@ -10,8 +10,7 @@ use crate::exec::memory::load_store::{LaneAddresses, LaneLayout, Located, Near};
 use crate::exec::{memory::per_lane, run_mode::RunMode, worker::Worker};
 
 impl<'j> Worker<'j> {
-    /// Finds the memory of the `active` lanes (not none). `make_spec` makes operands where they are needed: those of
-    /// a repeated access hardly are.
+    /// Finds the memory of the `active` lanes (not none). `make_spec` makes operands only where they are needed.
     #[inline(always)]
     pub(crate) fn locate<'s, M: RunMode>(
         &mut self,
@@ -21,8 +20,7 @@ impl<'j> Worker<'j> {
         let spec = make_spec();
         let counts = M::counts(self);
         let memo = &self.access.memos[spec.memo];
-        // SAFETY: operands are in range, as `decode::passes::validate` has established, and `source` is the line of
-        // one, of the width that `wide` selects.
+        // SAFETY: operands are in range, as `decode::passes::validate` has established, and `wide` is that of `source`.
         let first = unsafe { memo.repeats(self.warp.lanes.source(spec.addr.src), spec.addr.wide, active) };
         let known = first.map(|value| place(spec.addr, spec.bias(), value));
         let base = match known {

@@ -73,8 +73,7 @@ pub(crate) struct Located {
 #[inline(always)]
 pub(crate) unsafe fn load(lanes: &Lanes, a: &Access, memory: Located) {
     let Located { lanes: active, addresses: place, layout: shape } = memory;
-    // SAFETY: memory is readable and aligned for the `active` lanes, and registers are in range. Register lines are
-    // never part of emulated memory.
+    // SAFETY: memory is readable and aligned for the `active` lanes; registers are in range, and never in memory.
     unsafe {
         match place {
             LaneAddresses::Near(near) if a.element == 4 && !a.wide && may_be_plain(a) => match a.n {

@@ -20,8 +20,7 @@ use crate::exec::memory::load_store::{LaneAddresses, Located};
 use crate::exec::{fiber::AfterOp, memo::Home};
 use crate::exec::{run_mode::General, worker::Worker};
 
-/// Returns the new value from the old one; values stand in the low bits. `flush`: subnormal `f32` become zero, as in
-/// global memory ("atom" in the PTX manual).
+/// Returns the new value. `flush`: subnormal `f32` become zero, as in global memory ("atom" in the PTX manual).
 fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u64 {
     use AtomicKind::*;
     let wide = ty.bytes() == 8;
@@ -57,8 +56,7 @@ fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u
     }
 }
 
-/// Adds. A NaN stays what it is in global memory, signalling or not; in shared memory, where an ordinary addition does
-/// the work, it becomes quiet.
+/// Adds. A signalling NaN stays so in global memory; in shared memory an ordinary addition makes it quiet.
 fn add_f64(a: u64, b: u64, global: bool) -> u64 {
     const QUIET: u64 = 1 << 51;
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));

@@ -163,8 +163,7 @@ impl Worker<'_> {
         self.warp.index = running;
     }
 
-    /// Reports that threads had exited before a barrier. Called when an undefined value from shared memory is used or
-    /// stored: it may be what they would have written.
+    /// Reports that threads had exited before a barrier: they may not have written an undefined value that is used now.
     #[cold]
     pub(crate) fn report_exited(&mut self) {
         let Some(ExitedBefore { warp, mask, instr, facts }) = &mut self.block.exited else { return };

@@ -85,8 +85,7 @@ impl Worker<'_> {
         self.activity.progress = true;
     }
 
-    /// Performs an operation other than `init` for one lane; `operand` is its count, its bytes or its parity. Returns
-    /// whether the phase that a wait names has ended.
+    /// Performs an operation but `init` for one lane; `operand`: count, bytes or parity. Returns whether a wait ends.
     fn mbarrier_of_lane(&mut self, b: &Mbarrier, barrier: u32, operand: u32, pc: u32, lane: usize) -> bool {
         self.check_synchronised(barrier, pc, lane);
         self.check_overwritten(barrier, pc);
@@ -189,8 +188,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Executes `cp.async.mbarrier.arrive`: the lane arrives when its copies are done; `counts`: the current phase
-    /// expects one more arrival for it.
+    /// Executes `cp.async.mbarrier.arrive`: arrives when the lane's copies are done, `counts`: as one more arrival.
     fn arrive_after_copies(&mut self, barrier: u32, lane: usize, counts: bool) {
         if let Some(state) = self.block.mbarriers.states.get_mut(&barrier).filter(|_| counts) {
             state.pending = (state.pending + 1).min(MAX_ARRIVALS);
@@ -356,8 +354,7 @@ impl Worker<'_> {
         waits
     }
 
-    /// Reports that no thread can continue, since the phases that they wait for never end. In a cluster, the event
-    /// names the block with the cause.
+    /// Reports a deadlock: no phase that threads wait for can end. In a cluster, the report names the causing block.
     #[cold]
     pub(crate) fn report_phase_deadlock(&mut self) {
         self.stopped = true;

@@ -33,8 +33,7 @@ const FIRST_PASSES: u32 = 2048;
 /// Visits to each block that only polls, while others do not fit on the device, after which that is a deadlock.
 const IDLE_ROUNDS: u64 = 4;
 
-/// Factor by which visits cost more of the budget where all blocks poll forever, unless the host copies to what they
-/// poll: then, only their own cost counts again.
+/// Factor by which visits cost more while all blocks poll, unless the host copies to the polled memory.
 const HOPELESS: u64 = 32;
 /// Thread-instructions of the waiting blocks before that is looked for.
 const HOPELESS_AFTER: u64 = 1 << 26;
@@ -383,8 +382,7 @@ impl Waiting {
         n >= job.resident && idle >= (IDLE_ROUNDS - 1) * n && self.all_wait(false, queue).is_some()
     }
 
-    /// Returns the number of blocks that have ended, if no other block of the launch than one more runs or is still to
-    /// start, and what these poll has not changed.
+    /// Returns the number of ended blocks, if at most one other block can run, and nothing that they poll has changed.
     fn all_wait(&self, more: bool, queue: &BlockQueue) -> Option<u64> {
         let started = !more || queue.next.load(Ordering::Relaxed) >= queue.n_blocks;
         let waits = |block: &Block| block.waits && !block.poll_cache.changed();

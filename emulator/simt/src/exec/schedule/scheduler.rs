@@ -18,8 +18,7 @@ const TURN: i64 = 1 << 16;
 const STUCK: u32 = 8;
 /// Like [`STUCK`], for turns that did other work, too. It is larger, because such turns may be progress.
 const STUCK_BUSY: u32 = 256;
-/// Like [`STUCK`], where all threads wait for phases of mbarriers, after which that is a deadlock. It is large,
-/// because the report ends the launch.
+/// Like [`STUCK`], where all threads wait for mbarriers: a deadlock then. Large, because the report ends the launch.
 const STUCK_PHASES: u32 = 1 << 10;
 /// Turns that a loop gets each time that clocks went ahead.
 pub(crate) const ROUNDS_OF_TIME: u32 = 16;

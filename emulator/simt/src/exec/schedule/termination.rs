@@ -242,8 +242,7 @@ struct Deciding {
 }
 
 impl Deciding {
-    /// Returns `None` where the way depends on more than registers that come back, as on memory that other threads
-    /// change. `is_alone`: no other warp runs.
+    /// Returns `None` where the path depends on more than registers, as on shared data. `is_alone`: no other warp runs.
     fn new<'p>(
         job: &Job<'_>,
         positions: impl Iterator<Item = &'p u32> + Clone,

@@ -9,8 +9,7 @@ use crate::lane_mask::LaneMask;
 use crate::program::mma::layout::UndefinedLanes;
 use crate::program::{MatrixAccess, Mma};
 
-/// Bytes of rows of matrices that are stored and not defined: the lane that has the row's address, the bytes as a
-/// mask, and where the first of them comes from.
+/// Undefined bytes of stored matrix rows: the lane with the row's address, a mask, and the first one's origin.
 pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;
 
 impl Worker<'_> {
