@@ -15,13 +15,9 @@ pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static Catal
         if names.is_empty() {
             format!("there is no kernel `{kernel}` (see: cargo xtask list)")
         } else {
-            format!("there is no kernel `{kernel}`; {} has {}", kernel_step(step), names.join(", "))
+            format!("there is no kernel `{kernel}`; {} has {}", step.map_or("it", |step| step.id), names.join(", "))
         }
     })
-}
-
-fn kernel_step(step: Option<&Step>) -> &'static str {
-    step.map_or("it", |step| step.id)
 }
 
 /// Splits words into kernels of a step, all without one, and sizes.

@@ -174,7 +174,9 @@ impl Gpu {
 impl Gpu {
     /// Returns a context and a stream on the first device.
     pub fn open() -> Result<Self, StepError> {
-        let context = CudaContext::new(0).map_err(no_device)?;
+        let context = CudaContext::new(0).map_err(|error| {
+            StepError::CouldNot(format!("no CUDA device: {}; --emulate uses the emulated GPU", crate::describe(error)))
+        })?;
         // Not the default stream, of which nothing can be captured into a graph.
         let stream = context.per_thread_stream();
         Ok(Self {
@@ -188,10 +190,6 @@ impl Gpu {
     }
 }
 // ANCHOR_END: open
-
-fn no_device(error: DriverError) -> StepError {
-    StepError::CouldNot(format!("no CUDA device: {}; --emulate uses the emulated GPU", crate::describe(error)))
-}
 
 impl Gpu {
     /// Returns the module of a text, which is loaded on first use.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use catalog::files::{FileError, FolderLock, folder_of, lock_folder, write_whole};
+use catalog::files::{FileError, FolderLock, folder_of, lock_folder};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +40,8 @@ macro_rules! record_file {
             /// Writes the file whole or not at all: beside it first, then in its place.
             pub fn save(&self, path: &std::path::Path) -> Result<(), crate::record_file::RecordError> {
                 let text = crate::record_file::json_file(self.schema, stringify!($items), &self.runs, &self.$items);
-                crate::record_file::save_text(path, &text)
+                catalog::files::write_whole(path, &text).map_err(catalog::files::FileError::at(path))?;
+                Ok(())
             }
         }
     };
@@ -58,11 +59,6 @@ pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
         found if found == schema => Ok(record),
         found => Err(RecordError::Schema { path: path.to_owned(), found, wanted: schema }),
     }
-}
-
-/// Writes as [`write_whole`] does, with the path in the error.
-pub(crate) fn save_text(path: &Path, text: &str) -> Result<(), RecordError> {
-    Ok(write_whole(path, text).map_err(FileError::at(path))?)
 }
 
 impl RecordError {

@@ -22,11 +22,6 @@ fn to_integral32(x: f32, code: u32) -> f32 {
     }
 }
 
-/// Converts two `f32` to a pair of halves; the first becomes the upper.
-fn convert_pair(variant: u32, a: u32, b: u32) -> u32 {
-    (convert(variant, a as u64) as u32) << 16 | convert(variant, b as u64) as u32
-}
-
 /// Looks up `cvt.pack`, which clamps `a` and `b` and shifts them into `c` from below, `b` last.
 fn pack(ty: &str, rest: &[&str]) -> Option<Form> {
     let (sign, bits) = ty.split_at_checked(1)?;
@@ -104,7 +99,10 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
     let integral = if request.round_integer.is_some() { CvtVariant::INTEGRAL } else { 0 };
     let variant = from as u32 | (to as u32) << 4 | request.flags | integral | rounding << CvtVariant::ROUND_SHIFT;
     Some(match (pair, KINDS[to].1.wide(), KINDS[from].1.wide()) {
-        (true, ..) => moded2(variant, convert_pair),
+        // The first operand becomes the upper half.
+        (true, ..) => moded2(variant, |variant, a: u32, b: u32| {
+            (convert(variant, a as u64) as u32) << 16 | convert(variant, b as u64) as u32
+        }),
         (false, false, false) => moded1(variant, |variant, a: u32| convert(variant, a as u64) as u32),
         (false, false, true) => moded1(variant, |variant, a: u64| convert(variant, a) as u32),
         (false, true, false) => moded1(variant, |variant, a: u32| convert(variant, a as u64)),

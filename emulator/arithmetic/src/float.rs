@@ -35,7 +35,7 @@ pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { nan } else { result }
 }
 
-/// Returns what [`canonical`] does, for square roots. LLVM may replace one NaN by another where it can prove that a root is NaN, which
+/// [`canonical`] for square roots: LLVM may replace one NaN by another where it can prove that a root is NaN, which
 /// would undo a choice between two; arithmetic on the bits stays.
 #[inline(always)]
 pub(super) fn canonical_root(x: f32) -> f32 {

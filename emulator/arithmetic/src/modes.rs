@@ -96,14 +96,6 @@ fn extremum64(a: f64, b: f64, a_wins: impl Fn() -> bool) -> f64 {
     }
 }
 
-fn min64(a: f64, b: f64) -> f64 {
-    extremum64(a, b, || a < b || (a == b && a.is_sign_negative()))
-}
-
-fn max64(a: f64, b: f64) -> f64 {
-    extremum64(a, b, || a > b || (a == b && b.is_sign_negative()))
-}
-
 pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     match opcode {
         "min" | "max" => return extrema(opcode, modifiers),
@@ -203,8 +195,12 @@ fn extrema(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     let (variant, rest) = extremum_variant(opcode, modifiers);
     Some(match (rest, opcode) {
         (["f32"], _) => moded2(variant, extremum),
-        (["f64"], "min") if variant == 0 => cold2(min64),
-        (["f64"], _) if variant == MAX => cold2(max64),
+        (["f64"], "min") if variant == 0 => {
+            cold2(|a: f64, b: f64| extremum64(a, b, || a < b || (a == b && a.is_sign_negative())))
+        }
+        (["f64"], _) if variant == MAX => {
+            cold2(|a: f64, b: f64| extremum64(a, b, || a > b || (a == b && b.is_sign_negative())))
+        }
         _ => return None,
     })
 }

@@ -249,17 +249,15 @@ fn find_source(path: &str) -> Option<Arc<str>> {
         return None;
     }
     candidates(path).into_iter().find_map(|candidate| {
-        let about = std::fs::metadata(&candidate).ok()?;
-        if !about.is_file() || about.len() > MAX_SOURCE || is_of_toolkit(&candidate) {
+        let metadata = std::fs::metadata(&candidate).ok()?;
+        // In a header of a CUDA toolkit, messages show the line that uses it, not a line of its own.
+        let mut folders = candidate.ancestors().skip(1);
+        let is_of_toolkit = folders.any(|folder| folder.join("cuda_runtime_api.h").is_file());
+        if !metadata.is_file() || metadata.len() > MAX_SOURCE || is_of_toolkit {
             return None;
         }
         std::fs::read_to_string(&candidate).ok().map(Arc::from)
     })
-}
-
-/// Returns whether a file is a header of a CUDA toolkit: messages show the line that uses it, not a line of its own.
-fn is_of_toolkit(path: &Path) -> bool {
-    path.ancestors().skip(1).any(|folder| folder.join("cuda_runtime_api.h").is_file())
 }
 
 /// Returns paths at which a source may lie: as named from here or a folder above (a package's tests run in the

@@ -161,7 +161,8 @@ macro_rules! operand_table {
                     .early(dst, Bits32)
                     .early_optional(dst_pred, Pred),
                 OpKind::Vote { mode, dst, pred, members, .. } => {
-                    row.read(members, Bits32, Control).pred(pred, Value).early(dst, vote_class(*mode))
+                    let result = if *mode == VoteMode::Ballot { Bits32 } else { Pred };
+                    row.read(members, Bits32, Control).pred(pred, Value).early(dst, result)
                 }
                 OpKind::Match { wide: is_wide, src: [value, members], dst, dst_pred, .. } => row
                     .read(value, Class::of_width(*is_wide), Value)
@@ -340,10 +341,6 @@ macro_rules! operand_table {
 }
 operand_table!(visit_row, Row);
 operand_table!(map_row, RowMut, mut);
-
-fn vote_class(mode: VoteMode) -> Class {
-    if mode == VoteMode::Ballot { Class::Bits32 } else { Class::Pred }
-}
 
 pub fn clock_class(clock: Clock) -> Class {
     match clock {

@@ -177,7 +177,9 @@ fn print_value(
             ImmediateFormat::Float => f.write_str(&number::single(*bits)),
             ImmediateFormat::Double => f.write_str(&number::double(*bits)),
             ImmediateFormat::Halves => f.write_str(&number::halves(*bits)),
-            ImmediateFormat::BrainHalves => f.write_str(&number::brain_halves(*bits)),
+            ImmediateFormat::BrainHalves => {
+                write!(f, "{}, {}", number::single(bits & 0xffff_0000), number::single(bits << 16))
+            }
         },
         // A load prints the index alone.
         Value::Constant(constant) if slot == Slot::IndexedConstant && constant.offset == 0 => {

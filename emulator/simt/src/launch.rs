@@ -112,7 +112,8 @@ pub fn observe(
     }
     let useful = useful_workers(kernel, config, n_threads, check_level);
     let max_workers = useful.min((launch_bytes / worker_bytes) as usize);
-    let n_workers = asked_workers(options).clamp(1, max_workers.max(1));
+    let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
+    let n_workers = threads.map_or(1, NonZeroUsize::get).clamp(1, max_workers.max(1));
     job.worker_memory = launch_bytes / n_workers as u64;
     // The blocks of a cluster are ordered by its barrier; races between clusters are not looked for.
     let watches_blocks = check_level == CheckLevel::CheckedWithGlobalRaces && job.cluster_blocks == 1;
@@ -180,9 +181,4 @@ fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32
 /// Returns whether blocks run one after another, in the order of their indices.
 fn is_in_order(kernel: &DecodedKernel, config: &LaunchRequest) -> bool {
     kernel.by_index.contain(&config.params) && !config.options.unordered
-}
-
-fn asked_workers(options: &LaunchOptions) -> usize {
-    let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
-    threads.map_or(1, NonZeroUsize::get)
 }

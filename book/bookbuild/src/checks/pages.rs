@@ -47,7 +47,7 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
         let name = path.strip_prefix(folder).unwrap_or(path).display().to_string();
         let mut problem = |what: String| problems.push(Problem { file: name.clone(), line: 0, what });
         for target in &page.loads {
-            if is_inline(target) {
+            if target.starts_with("data:") || target.starts_with("javascript:") {
                 continue;
             }
             if is_outside(target) {
@@ -83,11 +83,6 @@ pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
 fn is_outside(target: &str) -> bool {
     static SCHEME: Pattern = pattern!(r"^(?:[A-Za-z][A-Za-z0-9+.-]*:|//)");
     SCHEME.is_match(target)
-}
-
-/// Returns true for an address that contains its content.
-fn is_inline(target: &str) -> bool {
-    target.starts_with("data:") || target.starts_with("javascript:")
 }
 
 fn find(folder: &Path, from: &Path, target: &str, pages: &BTreeMap<PathBuf, Page>) -> Result<()> {

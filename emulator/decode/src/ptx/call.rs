@@ -11,10 +11,8 @@ use crate::virtual_op::{Reg, TRUE};
 use arithmetic::lanes::{Class, Src};
 use program::{Access, Addr, MemSpace, OpKind};
 
-/// Returns whether the function is one of CUDA's `libcudadevrt`, false for those of other linker inputs.
-fn is_of_the_device_runtime(name: &str) -> bool {
-    ["cuda", "__cuda", "__nv", "cnp"].iter().any(|start| name.starts_with(start))
-}
+/// First letters of the functions of CUDA's `libcudadevrt`.
+const DEVICE_RUNTIME: [&str; 4] = ["cuda", "__cuda", "__nv", "cnp"];
 
 impl<'a> Lower<'a> {
     pub(super) fn call(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -35,7 +33,7 @@ impl<'a> Lower<'a> {
             return Err(self.invalid(format!("there is no function `{name}`")));
         };
         if function.body.is_none() {
-            return Err(if is_of_the_device_runtime(name) {
+            return Err(if DEVICE_RUNTIME.iter().any(|start| name.starts_with(start)) {
                 self.unsupported(format!("`{name}` of the device runtime"))
             } else {
                 self.invalid(format!("nothing defines the external function `{name}`"))

@@ -73,7 +73,7 @@ impl SharedLayout {
                 ));
             }
             layout.add(v, next as u32, bytes as u32, align);
-            next = gap_after(next + bytes);
+            next += bytes + u64::from(SHARED_GUARD);
         }
         layout.static_bytes = dense as u32;
         let mut dynamic_align = 16;
@@ -107,11 +107,6 @@ impl SharedLayout {
 /// Returns the position in the text. Variables of one declaration start at the same position and end at different ones.
 fn place(v: &Variable) -> (u32, u32) {
     (v.span.start, v.span.end)
-}
-
-/// Returns the start of the next array: after a guard gap, on the same bank as without it.
-fn gap_after(end: u64) -> u64 {
-    end + u64::from(SHARED_GUARD)
 }
 
 /// Parameters of a kernel, and the size of their block.

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use simt::module::{LoadedKernel, Module};
-use simt::program::{DecodedKernel, OpKind};
+use simt::program::OpKind;
 
 use crate::api::{query, ready_for};
 use crate::attributes::limit;
@@ -88,11 +88,6 @@ pub(crate) struct KernelInfo {
 pub(crate) static MODULES: Table<Loaded> = Table::new(ObjectKind::Module);
 pub(crate) static FUNCTIONS: Table<Function> = Table::new(ObjectKind::Function);
 
-/// Returns the largest dynamic shared memory of a block by default.
-fn default_dynamic_shared(kernel: &DecodedKernel) -> i32 {
-    limit::SHARED_PER_BLOCK.saturating_sub(kernel.shared_static_bytes) as i32
-}
-
 pub(crate) fn forget_context(id: u64) {
     for handle in MODULES.handles_where(|m| m.context_id == id) {
         unload(handle);
@@ -170,7 +165,9 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
             sources: Arc::clone(&sources),
             has_textures: kernel.kernel().ops.iter().any(|op| matches!(op.kind, OpKind::Texture(_))),
             unset_constants,
-            max_dynamic_shared: AtomicI32::new(default_dynamic_shared(kernel.kernel())),
+            max_dynamic_shared: AtomicI32::new(
+                limit::SHARED_PER_BLOCK.saturating_sub(kernel.kernel().shared_static_bytes) as i32,
+            ),
             carveout: AtomicI32::new(-1),
             cluster: Default::default(),
             nonportable_cluster: AtomicI32::new(0),

@@ -50,20 +50,14 @@ pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
         return Ok(());
     }
     let own = Arc::clone(&stream.context);
+    // The other context's worker never waits for this one: its work was submitted earlier.
     let job = move || {
-        if own.check().is_ok() {
-            wait_elsewhere(&context, ticket);
+        while own.check().is_ok() && !context.queue.is_done(ticket) {
+            std::thread::sleep(std::time::Duration::from_micros(50));
         }
     };
     stream.submit(JobThread::Worker, |_| {}, Box::new(job));
     Ok(())
-}
-
-/// Makes a context's worker wait for another's, which never waits for this one: its work was submitted earlier.
-fn wait_elsewhere(context: &Context, ticket: u64) {
-    while !context.queue.is_done(ticket) {
-        std::thread::sleep(std::time::Duration::from_micros(50));
-    }
 }
 
 /// A host function and its argument, for the worker.

@@ -14,11 +14,6 @@ pub(super) fn halves(bits: u32) -> String {
     format!("{}, {}", half(bits >> 16), half(bits & 0xffff))
 }
 
-/// Prints two bf16 halves, the upper one first.
-pub(super) fn brain_halves(bits: u32) -> String {
-    format!("{}, {}", single(bits & 0xffff_0000), single(bits << 16))
-}
-
 fn half(bits: u32) -> String {
     let (sign, exponent, fraction) = (bits >> 15 & 1, bits >> 10 & 31, bits & 0x3ff);
     let magnitude = match exponent {

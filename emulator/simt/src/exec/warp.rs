@@ -538,7 +538,8 @@ impl Worker<'_> {
         if !others.is_empty() {
             let mut others = self.warp.fiber.split(others);
             // Lanes for which the guard is false are at this position, too, and have completed the operation.
-            if others.top().is_some_and(|t| t.pc == pc) && self.guard_holds_back(pc, others.lanes()) {
+            let op = &self.job.kernel.ops[pc as usize];
+            if others.top().is_some_and(|top| top.pc == pc) && (self.guard_lanes(op) & others.lanes()).is_empty() {
                 others.set_pc(pc + 1);
             }
             self.block.warps[self.warp.index as usize].fibers.push(others);
@@ -546,11 +547,6 @@ impl Worker<'_> {
         self.warp.fiber.wait_instr = self.job.instr_at(pc);
         self.warp.fiber.state = FiberState::Lanes { need: need | active, place };
         ControlFlow::Break(AfterOp::Wait)
-    }
-
-    fn guard_holds_back(&self, pc: u32, lanes: LaneMask) -> bool {
-        let Some(op) = self.job.kernel.ops.get(pc as usize) else { return false };
-        (self.guard_lanes(op) & lanes).is_empty()
     }
 
     /// Executes the operations that the loop does not handle itself.

@@ -63,11 +63,6 @@ impl Copies {
         self.arrived.clear();
     }
 
-    /// Returns the arrivals at this barrier that have yet to happen.
-    pub(crate) fn arrivals_at(&self, barrier: u32) -> usize {
-        self.arrivals.iter().filter(|a| a.barrier == barrier).count()
-    }
-
     pub(crate) fn reserve(&mut self, n_warps: usize) {
         if self.pending.len() < n_warps {
             self.pending.resize_with(n_warps, Vec::new);
@@ -76,9 +71,7 @@ impl Copies {
             self.committed_then.resize(n_warps * 32, 0);
         }
     }
-}
 
-impl Copies {
     /// Returns a copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
     pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<CopyUnderWay> {
         if self.pending.iter().map(Vec::len).sum::<usize>() > MAX_SEARCHED {

@@ -69,18 +69,18 @@ impl Worker<'_> {
             }
         });
         let Some((address, barrier, other)) = found else { return };
-        let state = self.mbarrier_counts(barrier);
-        let late = state.filter(|(ended, _)| *ended > other.phase);
+        let state = self.block.mbarriers.states.get(&barrier);
+        let late = state.filter(|state| state.phase > other.phase);
         let details = MistakeDetails::TwoCopies {
             address: address.into(),
             other: InstrThread { instr: other.instr, thread: other.thread },
             phase: PhaseId { barrier, number: other.phase },
             blocks: (self.job.cluster_blocks > 1).then_some([self.block.index, other.block]),
-            late: late.map(|(ended, brought)| PhaseOfCopy {
+            late: late.map(|state| PhaseOfCopy {
                 offset: barrier,
                 number: other.phase,
-                ended,
-                brought,
+                ended: state.phase,
+                brought: state.last_phase_bytes,
                 started: bulk.bytes_in(barrier, other.phase),
                 waited: None,
             }),

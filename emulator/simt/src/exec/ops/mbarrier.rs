@@ -447,12 +447,6 @@ impl Worker<'_> {
         self.block.mbarriers.states.get(&barrier).map(|state| state.phase)
     }
 
-    /// Returns how many phases of an mbarrier have ended, and the bytes that arrived in the last of them.
-    pub(crate) fn mbarrier_counts(&self, barrier: u32) -> Option<(u64, u64)> {
-        let state = self.block.mbarriers.states.get(&barrier);
-        state.map(|state| (state.phase, state.last_phase_bytes))
-    }
-
     /// Returns the offset of the mbarrier that a lane names; reports an address at which there can be none.
     pub(crate) fn mbarrier_at(&mut self, addr: &Addr, space: MemSpace, pc: u32, lane: usize) -> Option<u32> {
         let address = self.address_of(addr, space, lane);
@@ -526,6 +520,7 @@ impl Worker<'_> {
     /// Completes copies that this mbarrier waits for, oldest first, until its phase ends. Returns whether it has ended.
     fn receive(&mut self, barrier: u32) -> bool {
         loop {
+            let n_arrivals = || self.block.copies.arrivals.iter().filter(|arrival| arrival.barrier == barrier).count();
             match self.block.mbarriers.states.get_mut(&barrier) {
                 // Bytes are of no use yet: as long as arrivals are missing, copies may come later.
                 Some(state) if state.pending == 0 => {
@@ -534,7 +529,7 @@ impl Worker<'_> {
                     }
                 }
                 // The arrival of an asynchronous copy is made as late as possible: when only such arrivals are missing.
-                Some(state) if self.block.copies.arrivals_at(barrier) >= state.pending as usize => {
+                Some(state) if n_arrivals() >= state.pending as usize => {
                     state.pending -= 1;
                     self.finish_arrival(barrier);
                     self.activity.progress = true;

@@ -270,12 +270,10 @@ impl Worker<'_> {
         for rank in ranks {
             self.switch_to(rank);
             for group in self.groups(|_| true) {
-                found.push(Elsewhere {
-                    block: self.block.index,
-                    rank,
-                    at_cluster_barrier: self.waits_at(group.instr),
-                    group,
-                });
+                let mut fibers = self.block.warps.iter().flat_map(|warp| &warp.fibers);
+                let at_cluster_barrier =
+                    fibers.any(|fiber| fiber.state == FiberState::Cluster && fiber.wait_instr == group.instr);
+                found.push(Elsewhere { block: self.block.index, rank, at_cluster_barrier, group });
             }
         }
         found.sort_by_key(|place| !place.at_cluster_barrier);
@@ -285,12 +283,6 @@ impl Worker<'_> {
         self.switch_to(rank);
         self.record_mistake_of(warp, instr, mask, MistakeDetails::ClusterDeadlock { places: found });
         self.stopped = true;
-    }
-
-    /// Returns whether threads wait for the cluster at this instruction.
-    fn waits_at(&self, instr: u32) -> bool {
-        let mut fibers = self.block.warps.iter().flat_map(|warp| &warp.fibers);
-        fibers.any(|fiber| fiber.state == FiberState::Cluster && fiber.wait_instr == instr)
     }
 }
 
