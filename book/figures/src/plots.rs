@@ -143,8 +143,7 @@ pub(crate) fn sizes(record: &Record, Lines { lines, .. }: &Lines) -> anyhow::Res
 }
 
 /// Returns the floating-point operations per byte of the sectors that a kernel requests, at `shape`. `counters` belong
-/// to [`counts::SHAPE`]. Both shapes are multiples of every tile, so that loads grow with M, N and K, and stores with M
-/// and N.
+/// to [`counts::SHAPE`]. Every tile divides both shapes, so loads grow with M, N and K, and stores with M and N.
 fn intensity(counters: &Counters, shape: Shape) -> f64 {
     const SECTOR: f64 = 32.0;
     let counted = counts::SHAPE;

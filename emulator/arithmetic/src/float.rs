@@ -57,8 +57,8 @@ const TINY_SCALE: f32 = f32::from_bits((127 + 64) << 23);
 const TINY_SCALED: f32 = f32::from_bits((127 - 126 + 64) << 23);
 
 /// Flushes a product or sum of products. The result with its exponent unbounded decides: one below the normal numbers
-/// is flushed even when rounding to a subnormal's place would make it normal. `scaled` is the result times 2^64; where
-/// that overflows the result is far from small.
+/// is flushed even when rounding to a subnormal's place would make it normal. `scaled` is the result times 2^64, which
+/// overflows only far from there.
 #[inline(always)]
 fn flush_tiny(x: f32, scaled: f32) -> f32 {
     let tiny = scaled.abs() < TINY_SCALED;

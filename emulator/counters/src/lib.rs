@@ -188,9 +188,8 @@ impl Counters {
     }
 
     /// Returns the wavefronts of shared memory, of everything that passes over its banks: loads, stores, atomics,
-    /// asynchronous copies and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms are also those of the
-    /// pair `shared_wavefronts` in `course/records/src/profile.rs`, whose test `sums_are_the_derived_metrics` holds the
-    /// two equal.
+    /// asynchronous copies and the factors of `wgmma`. `memory_l1_wavefronts_shared`. The terms equal those of the pair
+    /// `shared_wavefronts` in `course/records/src/profile.rs` (test `sums_are_the_derived_metrics`).
     pub fn wavefronts(&self) -> u64 {
         self.shared_load_wavefronts_merged
             + self.shared_store_wavefronts_merged

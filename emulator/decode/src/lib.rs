@@ -2,9 +2,8 @@
 //!
 //! Decoding resolves names, inlines device functions (except those that `decode::ptx::call_graph` names), and turns
 //! labels into positions and virtual registers into lines of a small register file. [`::ptx::table`] alone defines
-//! which instructions exist and which of them run; modules must have passed [`::ptx::table::check`]. Everything else
-//! that is not supported (a special register, a kernel that is too big) is refused with its line, so nothing is missing
-//! when a kernel runs.
+//! which instructions exist and which of them run; modules must have passed [`::ptx::table::check`]. Anything else that
+//! is not supported (a special register, a kernel that is too big) is refused with its line, before it runs.
 //!
 //! A register that is read before it is written reads as 0; [`program::DecodedKernel::unset`] lists those that can be.
 

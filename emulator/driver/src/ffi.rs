@@ -57,8 +57,7 @@ macro_rules! extension {
 pub(crate) use extension;
 
 /// Defines calls newer than the emulated driver's version, and lists them as `LATER`. They are not exported: a program
-/// that probes for a symbol of a newer CUDA would call it as that version does, and mistake this for such a driver.
-/// Only `cuGetProcAddress` returns them.
+/// that probes for symbols of a newer CUDA would mistake this for such a driver. Only `cuGetProcAddress` returns them.
 macro_rules! later {
     ($(fn $name:ident $since:literal $(/ $alias:ident)* ( $($args:tt)* ) $(= $value:expr;)? $($body:block)?)*) => {
         $($crate::ffi::call!([] $name [$($alias)*] ( $($args)* ) { $($value)? $($body)? });)*

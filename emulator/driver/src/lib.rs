@@ -10,9 +10,8 @@
 //! from cubins of the device's own architecture and from fatbinaries with either, libraries, occupancy, launches, error
 //! names and `cuGetProcAddress`, stream capture and graphs. Every call that `cudarc` names is exported; those that are
 //! not implemented (virtual memory management, interprocess and graphics calls, surfaces, texture references,
-//! multicast; of graphs, conditional nodes and semaphores of other APIs) return
-//! `CUDA_ERROR_NOT_SUPPORTED` and print their name on stderr, once. Bad arguments give the codes that NVIDIA's driver
-//! gives.
+//! multicast; of graphs, conditional nodes and semaphores of other APIs) return `CUDA_ERROR_NOT_SUPPORTED` and print
+//! their name on stderr, once. Error codes of bad arguments are NVIDIA's.
 //!
 //! Work is asynchronous: a launch returns before the kernel ends, and its errors come back at the next
 //! synchronisation. All streams of a context share one order (see `queue`). Event times are the host's clock: they
@@ -25,9 +24,8 @@
 //! hardware does not detect (a race, a read of uninitialised memory) gives `CUDA_ERROR_LAUNCH_FAILED`.
 //!
 //! Mistakes of the host whose error code explains little (freeing twice, a copy past the end, a name that no kernel
-//! has, uninitialised memory) get one sentence on stderr, see `mistakes`. Suspected mistakes are warnings: of
-//! memory that the grid did not reach (`unwritten`), of a source that changes before its copy is waited for
-//! (`staging`).
+//! has, uninitialised memory) get one sentence on stderr, see `mistakes`. Suspicions are warnings: memory that the grid
+//! did not reach (`unwritten`), a source that changes during its copy (`staging`).
 //!
 //! # Environment variables
 //!
@@ -48,9 +46,8 @@
 //!
 //! # Safety
 //!
-//! Handles and device pointers are checked at every use, whatever their value; host pointers are trusted, as C does,
-//! but null is always refused, and kernel arguments and copies from addresses that are not there are refused where
-//! the system can tell (on Linux).
+//! Handles and device pointers are checked at every use, whatever their value; host pointers are trusted but for null;
+//! on Linux, kernel arguments and copies from unmapped addresses are refused, too.
 
 #![deny(unsafe_code)]
 

@@ -2,8 +2,7 @@
 //!
 //! CUDA lets work of different streams overlap but never promises it; one order for all of a context's streams is
 //! always a legal one, because a stream can only wait for work that was submitted before. Each job gets a ticket, and
-//! "is it done" is one comparison. A kernel uses all cores by itself, so nothing is lost, and output is in the same
-//! order every time.
+//! "is it done" is one comparison. A kernel uses all cores by itself, so nothing is lost, and output is ordered.
 //!
 //! Kernels and host functions run on a worker thread; short jobs with nothing before them on the caller's.
 

@@ -1,8 +1,7 @@
 //! Pinned memory that a program changes while an asynchronous copy may still read it.
 //!
-//! A copy is tracked until the program can observe that it is done: by a call that waits, a query, or later work
-//! whose effect the host reads. Each of these counts for all earlier copies of the context, so that a change after it
-//! is never reported.
+//! A copy is tracked until the program can observe that it is done: by a call that waits, a query, or later work whose
+//! effect the host reads. Each counts for all earlier copies of the context: later changes are not reported.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,8 +1,8 @@
 //! Copies to the host of memory that was never written, or in part, where the grid of a launch shows why.
 //!
 //! Programs also copy capacity, padding and borders that no kernel should write. So a copy is reported only if a launch
-//! got the number of all elements among its arguments, what was written is as long as its grid is wide, and no argument
-//! stands for that length.
+//! got the number of all elements among its arguments, as much was written as its grid is wide, and no argument is that
+//! length.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -1,8 +1,8 @@
 //! Parses PTX text to a typed module with source positions, and prints modules as text.
 //!
 //! PTX is the assembly language that CUDA compilers write and GPU drivers read. This crate reads the output of NVRTC,
-//! nvcc and clang, and hand-written PTX, into a tree, prints trees, and has a table of all instructions that records
-//! which are emulated and which are refused.
+//! nvcc and clang, and hand-written PTX, into a tree, prints trees, and has a table of all instructions, emulated or
+//! refused.
 //!
 //! ```
 //! let text = "

@@ -115,8 +115,7 @@ fn words(instruction: &Instruction) -> Vec<&str> {
 
 /// Returns the modifiers in the manual's order, when they are written in another one. ptxas takes any
 /// (`div.ftz.rn.f32`, `setp.f32.lt`, `ldmatrix.sync.aligned.x4.m8n8.shared.b16`) as long as types, layouts and state
-/// spaces each keep their order, and words that name the operation follow the opcode; compilers and NVIDIA's headers
-/// use it.
+/// spaces each keep their order, and words that name the operation follow the opcode.
 fn arranged(instruction: &Instruction) -> Option<Vec<&'static str>> {
     let words = words(instruction);
     let (ordered, others): (Vec<&str>, Vec<&str>) = words.iter().partition(|word| class(word).is_some());

@@ -1,8 +1,7 @@
 //! Running blocks: warps in lockstep over a decoded kernel.
 //!
 //! A worker thread owns a [`worker::Worker`]: the block that it runs, the context of its running warp, the state of the
-//! checks, and tallies. A type ([`run_mode::RunMode`]) selects the checks and counters of a run, so that the others are
-//! not compiled in.
+//! checks, and tallies. A type, [`run_mode::RunMode`], selects the checks and counters to compile in.
 //!
 //! Imports go one way: state ([`fiber`], [`launch_job`], [`block`], [`memo`], [`worker`]) ← [`memory`], the accesses of
 //! a warp ← [`ops`], a module per family of operations ← [`warp`], the loop over operations ← [`schedule`], which gives

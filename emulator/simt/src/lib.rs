@@ -4,8 +4,8 @@
 //! and returns a report. This crate does no I/O, reads no clock and holds no global state.
 //!
 //! The model covers the results of instructions, divergence and reconvergence of lanes, barriers, atomics, all state
-//! spaces, textures, the counters of memory traffic that a profiler reports ([`report::Counters`]), and checks for
-//! mistakes ([`check`]).
+//! spaces, textures, a profiler's counters of memory traffic ([`report::Counters`]), and checks for mistakes
+//! ([`check`]).
 //!
 //! It leaves out time (crate `timing`), caches, and the text of messages (crate `diagnostics`).
 

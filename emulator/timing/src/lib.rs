@@ -21,8 +21,7 @@
 //! Blocks in flight drift apart, and L2 then holds less of what they share: at 4096 and more the traffic of device
 //! memory is too low, and loads from there wait too often (`dgemm_v01_col_per_lane`). A few blocks stand for all: where
 //! some run much longer than others (a fractal), or where the data choose the addresses (a gather), the prediction can
-//! be wrong by any factor. Clocks under a power limit, address translation and instruction caches are not modelled
-//! either.
+//! be wrong by any factor. Clocks under a power limit, address translation and instruction caches are not modelled.
 
 #![forbid(unsafe_code)]
 

@@ -46,8 +46,7 @@ pub struct Prediction {
 }
 
 /// Predicts the time of a launch of `code`, which is loaded as `kernel`. The prediction is of a warm launch: the caches
-/// hold what an equal launch before it left there. Only some blocks run, so that results are incomplete, but the stores
-/// of these blocks are performed.
+/// hold what an equal launch before it left there. Only some blocks run and store, so results are incomplete.
 pub fn predict(
     chip: &Chip,
     gpu: &Gpu,

@@ -3,8 +3,7 @@
 //! The blocks that run at a time, a wave, walk through their accesses together. The accesses of one block and of its
 //! neighbours in each direction of the grid give those of the others: addresses in most kernels move by a fixed
 //! distance from block to block. The distinct pieces of all blocks of some waves, in the order of their time, pass
-//! through a cache of the size of L2 which replaces the least recently used. A launch is warm: it follows one like
-//! itself.
+//! through a cache of the size of L2 which replaces the least recently used. A launch follows one like itself.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,8 +1,8 @@
 //! `tune`: measures what products cost with each plan, and fits the constants by which `gemm_v11` chooses.
 //!
 //! The sizes are drawn by a seed. Each plan and way of sharing is verified on the first product that it can do; then,
-//! on a GPU, all of them are timed on all products, as graphs of launches, and a file that is named gets the times.
-//! Nothing is timed on the emulated device.
+//! on a GPU, all of them are timed on all products, as graphs of launches, for a named file. The emulated device has no
+//! times.
 
 #[cfg(test)]
 mod tests;

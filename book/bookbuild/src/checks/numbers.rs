@@ -1,6 +1,5 @@
-//! Checks that no measured number is typed by hand: a number with a unit of measurement in prose comes from a record
-//! (`{{#n}}`), or is listed in `book/allow-numbers.toml` with a reason. Messages of the emulated GPU may not be typed
-//! either.
+//! Checks that neither messages of the emulated GPU nor measured numbers are typed by hand: a number with a unit in
+//! prose comes from a record (`{{#n}}`), or is listed in `book/allow-numbers.toml` with a reason.
 //!
 //! Counts are measured numbers too if they are registers of a kernel, or have a fraction: `1.45 instructions`. A
 //! fraction behind `=` is allowed: the reader can compute it from the terms before it.

@@ -80,8 +80,7 @@ impl LoadedMachineCode {
 }
 
 /// Returns the kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the
-/// kernel is compiled ahead of time. The kernel that is launched before it gets memory for products of this shape, and
-/// of smaller ones.
+/// kernel is compiled ahead of time. The kernel that prepares it gets memory for products up to this shape.
 pub(crate) fn load(
     gpu: &Gpu,
     kernel: &Kernel,

@@ -191,8 +191,8 @@ impl Dominators {
 }
 
 /// Computes the immediate post-dominators of a graph, by the Semi-NCA algorithm of Georgiadis and Tarjan on the
-/// reversed graph. A block without successors leaves; blocks that never leave get edges to the outside, the last in
-/// text order first.
+/// reversed graph. A block without successors leaves; blocks that never leave get edges out, the last in the text
+/// first.
 pub(crate) fn post_dominators(successors: &[&[u32]]) -> Vec<u32> {
     let n = successors.len();
     let mut pairs = Vec::new();

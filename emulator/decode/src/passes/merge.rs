@@ -3,8 +3,8 @@
 //! The rules were found by giving ptxas (12.9 and 13.0, sm_90) small kernels and reading the machine code, which is in
 //! `tests/data/sass`. Accesses of elements of the same size at constant distances from the same address register are
 //! grouped by windows of four elements, of 16 bytes at most, as far as the address is provably a multiple of the
-//! window's size; [`loads`] and [`stores`] differ in the rest. Bytes and volatile accesses are never merged. Accesses
-//! through a generic address count as written.
+//! window's size; [`loads`] and [`stores`] differ in the rest. Bytes, volatile accesses and generic addresses are never
+//! merged.
 //!
 //! Provable facts are the position of an array, and trailing zero bits through integer arithmetic.
 

@@ -239,8 +239,7 @@ impl Lower<'_> {
     }
 
     /// Computes the source and size of a copy whose source may be shorter than its destination: the lowest bits of the
-    /// address give the number of missing bytes, and a false condition means that all are missing. Zeros take their
-    /// place.
+    /// address give the number of missing bytes, all with a false condition. Zeros take their place.
     fn filled(&mut self, src: Addr, bytes: u8, condition: Option<usize>) -> Result<(Addr, Src)> {
         let offset = self.wide_number(src.offset as u64)?;
         let address = self.value(self.builtin(Builtin::Add64), &[src.src, offset])?;

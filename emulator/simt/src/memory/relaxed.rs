@@ -9,8 +9,8 @@
 //! - the shared and local memory of a block, which only its worker reaches, and the parameters, which are not written.
 //!
 //! Two racing accesses of different sizes are outside of Rust's memory model even if both are atomic. They exist where
-//! a program makes them (a word that is also stored by halves, a copy that runs during a kernel); on x86-64 and AArch64
-//! each byte is old or new.
+//! a program makes them (a word also stored by halves, a copy during a kernel); on x86-64 and AArch64 each byte is old
+//! or new.
 //!
 //! With a nightly compiler, Miri and ThreadSanitizer look for data races in the tests of this folder and in
 //! `tests/sharing.rs`. The sanitizer must be built into the standard library, too, or it misses joins:

@@ -29,8 +29,7 @@ pub fn sectors(addresses: &Addresses, bytes: u32) -> u32 {
 pub(crate) const LINE: u64 = 128;
 
 /// Value that each set bit of a line's number contributes, by exclusive or, to the number of the bank that holds the
-/// line's tag. Found from the patterns in `emulator/timing/tests/data/h200-l1-patterns.txt`, which determine the first
-/// 11.
+/// line's tag. Found from `emulator/timing/tests/data/h200-l1-patterns.txt`, which determines the first 11.
 const TAG_BITS: [u8; 17] = [1, 2, 1, 2, 3, 1, 2, 3, 2, 1, 2, 3, 1, 2, 3, 1, 2];
 
 /// Sums of [`TAG_BITS`] for the lower nine bits of a line's number, and for the eight above.
@@ -158,8 +157,8 @@ impl Lines {
 }
 
 /// Passes over L1 of one warp-wide access of `bytes` per lane: each looks up one line in each of four banks of tags,
-/// and reads one word from each of 32 banks of data, so that the fullest bank decides. Timed, not counted: Nsight
-/// Compute has no metric of it.
+/// and reads one word from each of 32 banks of data, so the fullest bank decides. Timed: Nsight Compute has no metric
+/// of it.
 pub fn l1_passes(addresses: &Addresses, bytes: u32) -> u32 {
     let lines = Lines::of(addresses.iter().flatten().copied(), bytes);
     lines.most_in_a_tag_bank().max(lines.most_in_a_data_bank())
@@ -171,8 +170,7 @@ pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
 }
 
 /// Returns the number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a
-/// quarter for 16. A load whose lanes pair up (each has the address of lane `i ^ 1`, or each that of lane `i ^ 2`)
-/// serves twice as many.
+/// quarter for 16. Twice as many for a load in pairs (each lane has the address of lane `i ^ 1`, or each of `i ^ 2`).
 pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
     let plain = match bytes {
         0..=4 => return 32,

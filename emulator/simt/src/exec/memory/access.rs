@@ -66,8 +66,8 @@ impl<'j> Worker<'j> {
     }
 
     /// Learns the pattern of an access, unless `known` is the address of its first lane in the pattern that the memo
-    /// has, and looks up where it lies. Returns that address; `None`: the lanes have no pattern, do not lie in one
-    /// allocation, or may not access it.
+    /// has, and looks up where it lies. Returns that address, or `None` without a pattern, one allocation, and
+    /// permission.
     #[cold]
     #[inline(never)]
     fn look_up(&mut self, spec: AccessSpec<'_>, active: LaneMask, known: Option<u64>) -> Option<u64> {

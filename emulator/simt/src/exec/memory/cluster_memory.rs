@@ -1,8 +1,7 @@
 //! Shared memory of the blocks of a cluster: addresses, and acting on another block.
 //!
 //! An address in shared memory has the rank of its block above the offset ([`RANK_SHIFT`]), also the block's own. Here
-//! ([`Worker::seen_from_here`]), in the checks and in what they report, the block's own have nothing there, and those
-//! of others the rank plus one.
+//! ([`Worker::seen_from_here`]), in checks and their reports, the block's own have 0 there, others the rank plus one.
 
 use crate::check::RemoteProblem;
 use crate::memory::bits::CellBits;

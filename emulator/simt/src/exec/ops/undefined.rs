@@ -2,8 +2,7 @@
 //!
 //! A load of bytes that nothing wrote is no mistake by itself: correct programs load, move and store padding of
 //! structs, unset members and tails of vectors. So the loaded bits are tracked through registers and memory, and
-//! reported where they matter: in an address, a condition, an atomic, printed text, and in the result of arithmetic
-//! once it is stored.
+//! reported where they matter: in an address, a condition, an atomic, printed text, and stored results.
 //!
 //! A warp without undefined registers runs in the ordinary checked loop. The load that brings the first ones ends it,
 //! and the warp goes on in a loop of its own (`General`) until all its registers are defined again.

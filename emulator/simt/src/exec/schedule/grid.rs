@@ -1,10 +1,9 @@
 //! Handing blocks to worker threads, and putting together what they bring back.
 //!
 //! The result of a launch does not depend on the number of threads, apart from what comes of races between blocks, and
-//! from memory after a launch that stopped: blocks after the one that it stops at may have run. Blocks start in
-//! index order. What each brings back is taken in index order, too, and nothing is taken after a block at which the
-//! launch stops: the lowest one that fails (any failure in an unchecked launch, a trap or a runaway loop in a checked
-//! one).
+//! from memory after a launch that stopped: blocks after the one that it stops at may have run. Blocks start in index
+//! order. Their reports are collected in index order, too, up to the block at which the launch stops: the lowest that
+//! fails (in a checked launch: by a trap or a runaway loop).
 //!
 //! The budget: a block may use up the launch's whole budget by itself, and the launch stops at the first block
 //! at which the sum over it and all blocks before it exceeds the budget.

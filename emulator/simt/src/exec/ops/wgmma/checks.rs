@@ -415,8 +415,7 @@ impl Worker<'_> {
     }
 
     /// Checks a bulk copy that starts to write what a product under way reads. Returns whether that was reported: where
-    /// its thread has waited for an arrival after the product, which was not waited for. Elsewhere it is a race like
-    /// others.
+    /// its thread has waited for an arrival after the product, but not for the product. Otherwise it is a race.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
         let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
