@@ -170,8 +170,8 @@ impl Program {
             .stderr(Stdio::piped())
             .output()
             .with_context(|| format!("running `{line}`"))?;
-        let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
-        ensure!(out.status.success(), "`{}`, which makes {}, failed: {said}", self.command, self.makes);
+        let message = String::from_utf8_lossy(&out.stderr).trim().to_owned();
+        ensure!(out.status.success(), "`{}`, which makes {}, failed: {message}", self.command, self.makes);
         Ok(())
     }
 

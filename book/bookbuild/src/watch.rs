@@ -54,7 +54,7 @@ fn file_times(repo: &RepoPaths) -> BTreeMap<PathBuf, Option<(SystemTime, u64)>> 
 }
 
 /// Builds the book, and prints how long that took, or the errors. Returns the book's first page.
-#[expect(clippy::print_stderr, reason = "somebody watches")]
+#[expect(clippy::print_stderr, reason = "progress, for the author")]
 fn build(repo: &RepoPaths, options: &Options) -> Option<PathBuf> {
     let start = Instant::now();
     match make(repo, options) {

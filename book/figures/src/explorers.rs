@@ -21,9 +21,9 @@ use crate::steps;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
     /// JavaScript expression over `R`.
-    pub ask: String,
+    pub expression: String,
     /// Expected value, as JSON.
-    pub answer: String,
+    pub expected: String,
 }
 
 /// Returns the folder of the explorers' scripts.
@@ -48,8 +48,8 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
         cases.push(raced(race)?);
     }
     for subject in steps::subjects()? {
-        let (trace, answer) = steps::counted(&subject)?;
-        cases.push(Case { ask: format!("stepped({trace})"), answer: answer.to_string() });
+        let (trace, expected) = steps::counted(&subject)?;
+        cases.push(Case { expression: format!("stepped({trace})"), expected: expected.to_string() });
     }
     Ok(cases)
 }
@@ -57,8 +57,8 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
 fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
     let cost = rules::shared_cost(addresses, bytes, load);
     Case {
-        ask: format!("cost({},{bytes},{load})", json_list(addresses)),
-        answer: serde_json::json!([
+        expression: format!("cost({},{bytes},{load})", json_list(addresses)),
+        expected: serde_json::json!([
             rules::sectors(addresses, bytes),
             rules::lanes_together(addresses, bytes, load),
             cost.wavefronts,
@@ -75,8 +75,8 @@ fn raced(race: Race) -> anyhow::Result<Case> {
     let found = race::forced(&order).with_context(|| format!("{race:?}"))?;
     let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(",");
     Ok(Case {
-        ask: format!("raced({{first:{first},second:{second},leader:{leader},lead:{lead}}})"),
-        answer: format!(
+        expression: format!("raced({{first:{first},second:{second},leader:{leader},lead:{lead}}})"),
+        expected: format!(
             "[[{}],[{}]]",
             list(&mut order.iter().map(usize::to_string)),
             list(&mut found.iter().map(f32::to_string))
@@ -145,10 +145,10 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
             for (load, along) in [(false, "row"), (true, "column")] {
                 let found = trace.first_shared("tile", load)?;
                 cases.push(Case {
-                    ask: format!(
+                    expression: format!(
                         "R.tile({{bytes:4,width:32,padding:{padding},swizzle:{swizzle},along:\"{along}\",at:{warp}}})"
                     ),
-                    answer: json_list(&found.addresses()),
+                    expected: json_list(&found.addresses()),
                 });
             }
         }
@@ -167,8 +167,8 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         let accesses = trace.global(buffer);
         let first = accesses.first().context("it reaches all three matrices")?;
         cases.push(Case {
-            ask: format!("R.strided({{bytes:4,stride:{stride},first:0,lanes:32}})"),
-            answer: json_list(&first.addresses()),
+            expression: format!("R.strided({{bytes:4,stride:{stride},first:0,lanes:32}})"),
+            expected: json_list(&first.addresses()),
         });
     }
     Ok(())
@@ -193,8 +193,8 @@ fn program(rules: &[String], cases: &[Case]) -> String {
     // Functions are compiled when they are called: none after the first disagreement.
     for (i, part) in cases.chunks(64).enumerate() {
         writeln!(program, "parts[{i}] = () => {{").expect("a string takes everything");
-        for Case { ask, answer } in part {
-            writeln!(program, "check(`{ask}`, {ask}, `{answer}`);").expect("a string takes everything");
+        for Case { expression, expected } in part {
+            writeln!(program, "check(`{expression}`, {expression}, `{expected}`);").expect("a string takes everything");
         }
         program.push_str("};\n");
     }
@@ -262,9 +262,9 @@ impl Engine {
                     .output()?
             }
         };
-        let said = String::from_utf8_lossy(&output.stdout);
-        let said = said.split("<pre>").last().and_then(|rest| rest.split("</pre>").next()).unwrap_or_default();
-        let verdicts: Vec<String> = said.lines().filter(|line| line.contains("agreed")).map(str::to_owned).collect();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let text = text.split("<pre>").last().and_then(|rest| rest.split("</pre>").next()).unwrap_or_default();
+        let verdicts: Vec<String> = text.lines().filter(|line| line.contains("agreed")).map(str::to_owned).collect();
         if verdicts.len() != rules.len() {
             bail!("{self:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
         }

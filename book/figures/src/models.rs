@@ -29,9 +29,9 @@ pub fn models_js() -> anyhow::Result<String> {
     Ok(all)
 }
 
-/// Returns a case whose answer is written as JSON has it.
-fn case(ask: String, answer: impl Debug) -> Case {
-    Case { ask: format!("TileModels.{ask}"), answer: format!("{answer:?}").replace(' ', "") }
+/// Returns a case whose expected value is formatted as JSON.
+fn case(expression: String, expected: impl Debug) -> Case {
+    Case { expression: format!("TileModels.{expression}"), expected: format!("{expected:?}").replace(' ', "") }
 }
 
 pub fn model_cases() -> anyhow::Result<Vec<Case>> {
@@ -72,13 +72,14 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
     }
     for (start, leading, stride) in [(0_u64, 0_u64, 1024_u64), (96, 0, 1024), (18432, 8192, 1024), (20480, 4096, 512)] {
         let bits = (start / 16) | ((leading / 16) << 16) | ((stride / 16) << 32) | (1 << 62);
-        let (ask, descriptor) = (format!("describe({start},{leading},{stride},true)"), Descriptor::decode(bits));
-        cases.push(case(ask.clone(), [bits & 0xffff_ffff, bits >> 32]));
+        let (expression, descriptor) = (format!("describe({start},{leading},{stride},true)"), Descriptor::decode(bits));
+        cases.push(case(expression.clone(), [bits & 0xffff_ffff, bits >> 32]));
         for (row, piece) in [(0, 0), (5, 1), (13, 1), (63, 0)] {
-            cases.push(case(format!("pieceOfA(TileModels.{ask},{row},{piece})"), descriptor.k_major(row, piece)));
+            cases
+                .push(case(format!("pieceOfA(TileModels.{expression},{row},{piece})"), descriptor.k_major(row, piece)));
         }
         for (k, piece) in [(0, 0), (7, 3), (8, 9), (15, 31)] {
-            cases.push(case(format!("pieceOfB(TileModels.{ask},{k},{piece})"), descriptor.mn_major(k, piece)));
+            cases.push(case(format!("pieceOfB(TileModels.{expression},{k},{piece})"), descriptor.mn_major(k, piece)));
         }
     }
     for (listing, (kernel, _, from)) in ["crowded", "spread"].into_iter().zip(register_banks::LARGE) {

@@ -101,12 +101,12 @@ fn strips(drawing: &mut Drawing, top: f64, access: &SharedAccess, (light, ink): 
         for (i, served) in wavefronts.iter().enumerate() {
             let y = y + ROW * i as f64;
             for (start, n, served_lanes) in spans(served, first) {
-                let r = Rect::new(CELL * (start - first) as f64, y, CELL * n as f64, ROW).inset(0.75);
+                let cell = Rect::new(CELL * (start - first) as f64, y, CELL * n as f64, ROW).inset(0.75);
                 let label = match n {
                     1 => served_lanes[0].to_string(),
                     _ => lanes(&served_lanes),
                 };
-                drawing.cell(light, r, ink, label);
+                drawing.cell(light, cell, ink, label);
             }
         }
         let lines = (1..HALF).map(|i| CELL * i as f64);
@@ -127,19 +127,13 @@ fn spans(served: &BTreeMap<usize, Vec<usize>>, first: usize) -> Vec<(usize, usiz
 
 /// Describes which lanes share words, which the numbers in the cells do not show.
 fn sharing(access: &SharedAccess) -> Option<String> {
-    let wavefronts = access.wavefronts();
-    let all: BTreeSet<Vec<usize>> = wavefronts.iter().flat_map(|w| w.values().cloned()).collect();
-    let wide = access.bytes > 4;
-    let apart: BTreeSet<usize> =
-        all.iter().map(|lanes| lanes.last().unwrap_or(&0) - lanes.first().unwrap_or(&0)).collect();
-    let all_apart = apart.len();
-    let pairs = all.iter().all(|lanes| lanes.len() == 2);
-    match apart.first() {
-        Some(apart) if pairs && !wide && all_apart == 1 => {
-            Some(format!("Lane i + {apart} reads the word of lane i with it."))
-        }
-        _ => None,
+    let mut distances = BTreeSet::new();
+    for lanes in access.wavefronts().iter().flat_map(BTreeMap::values) {
+        let [first, second] = lanes[..] else { return None };
+        distances.insert(second - first);
     }
+    let distance = distances.first().filter(|_| distances.len() == 1 && access.bytes <= 4)?;
+    Some(format!("Lane i + {distance} reads the word of lane i with it."))
 }
 
 /// An access with its heading and its code.

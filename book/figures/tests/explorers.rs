@@ -74,11 +74,14 @@ fn answers_are_judged_as_the_command_line_judges_them() -> anyhow::Result<()> {
         let number = Question { id, question, answer, choices, within, because, slips, derive, again, variant };
         let right = number.answer.text();
         for given in given {
-            let ask = format!(
+            let expression = format!(
                 "[R.parseAnswer({given:?}) !== null, R.isRight({given:?}, {right}, {})]",
                 within.unwrap_or(0.0)
             );
-            cases.push(Case { ask, answer: format!("[{},{}]", number.understands(given), number.accepts(given)) });
+            cases.push(Case {
+                expression,
+                expected: format!("[{},{}]", number.understands(given), number.accepts(given)),
+            });
         }
     }
     let scratch = scratch("answers");
@@ -90,8 +93,8 @@ fn answers_are_judged_as_the_command_line_judges_them() -> anyhow::Result<()> {
 
 #[test]
 fn what_the_page_claims_is_about_these_rules_and_cases() -> anyhow::Result<()> {
-    let said = std::fs::read_to_string(folder().join("checked.js"))?;
-    assert_eq!(said, claim(&rules_js()?, cases()?.len()), "check them again: cargo run -p figures -- explorers");
+    let text = std::fs::read_to_string(folder().join("checked.js"))?;
+    assert_eq!(text, claim(&rules_js()?, cases()?.len()), "check them again: cargo run -p figures -- explorers");
     Ok(())
 }
 

@@ -11,14 +11,9 @@ use crate::kernel::Kernel;
 #[track_caller]
 pub fn agrees(step: &str, kernels: &[Kernel]) {
     let step = catalog::find(step).expect("a step of the catalogue");
-    let names = |mut all: Vec<&'static str>| {
-        all.retain(|name| !name.is_empty());
-        all
-    };
-    assert_eq!(
-        names(kernels.iter().map(|kernel| kernel.name).collect()),
-        names(step.kernels.iter().map(|kernel| kernel.name).collect()),
-    );
+    let named = |name: &&str| !name.is_empty();
+    let declared: Vec<&str> = kernels.iter().map(|kernel| kernel.name).filter(named).collect();
+    assert_eq!(declared, step.kernels.iter().map(|kernel| kernel.name).filter(named).collect::<Vec<_>>());
     for (kernel, listed) in kernels.iter().zip(step.kernels) {
         assert!(kernel.computes(listed.work), "{} is declared as something else", kernel.name);
         let Some((code, config)) = kernel.code().zip(kernel.config(Shape::square(1))) else {

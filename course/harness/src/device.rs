@@ -144,7 +144,7 @@ fn probe() -> Result<(), String> {
     } else {
         Err(match String::from_utf8_lossy(&child.stdout).trim() {
             "" => format!("it ended with {}", child.status),
-            said => said.to_owned(),
+            message => message.to_owned(),
         })
     }
 }

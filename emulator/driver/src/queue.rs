@@ -182,7 +182,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Tickets of the last job of all, and of the last one that the legacy default stream waits for.
+    /// Returns the tickets of the last job of all, and of the last one that the legacy default stream waits for.
     pub(crate) fn last(&self) -> (u64, u64) {
         let state = self.lock();
         (state.submitted, state.last_blocking)

@@ -1,4 +1,4 @@
-//! The product as a library.
+//! A GEMM library: chooses a plan for each product, and launches its kernel.
 
 mod choice;
 
@@ -135,7 +135,7 @@ impl Sgemm {
         Ok(self.kernels.len() - 1)
     }
 
-    /// Puts the product into the stream.
+    /// Enqueues the product on the stream.
     pub fn multiply(
         &self,
         product: &Product,

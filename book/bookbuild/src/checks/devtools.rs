@@ -66,8 +66,8 @@ impl Tab {
         });
         let mut tab = Self { browser, profile, out, messages, session: String::new(), n_sent: 0, events: Vec::new() };
         let target = tab.command("Target.createTarget", json!({"url": "about:blank"}))?;
-        let how = json!({"targetId": target["targetId"], "flatten": true});
-        let session = tab.command("Target.attachToTarget", how)?;
+        let params = json!({"targetId": target["targetId"], "flatten": true});
+        let session = tab.command("Target.attachToTarget", params)?;
         tab.session = session["sessionId"].as_str().context("no session")?.to_owned();
         for domain in ["Page", "Runtime", "Network", "Log"] {
             tab.command(&format!("{domain}.enable"), json!({}))?;
@@ -118,8 +118,8 @@ impl Tab {
 
     /// Evaluates an expression in the page, and awaits it if it is a promise.
     pub(crate) fn value(&mut self, expression: &str) -> Result<Value> {
-        let how = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
-        let answer = self.command("Runtime.evaluate", how)?;
+        let params = json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
+        let answer = self.command("Runtime.evaluate", params)?;
         match answer["exceptionDetails"]["exception"]["description"].as_str() {
             Some(why) => bail!("`{expression}` failed in the page: {why}"),
             None => Ok(answer["result"]["value"].clone()),
@@ -128,16 +128,16 @@ impl Tab {
 
     pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
         for kind in ["rawKeyDown", "keyUp"] {
-            let how = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
-            self.command("Input.dispatchKeyEvent", how)?;
+            let params = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            self.command("Input.dispatchKeyEvent", params)?;
         }
         Ok(())
     }
 
     /// Takes a screenshot of the whole page, as PNG.
     pub(crate) fn picture(&mut self) -> Result<Vec<u8>> {
-        let how = json!({"format": "png", "captureBeyondViewport": true});
-        let answer = self.command("Page.captureScreenshot", how)?;
+        let params = json!({"format": "png", "captureBeyondViewport": true});
+        let answer = self.command("Page.captureScreenshot", params)?;
         Ok(from_base64(answer["data"].as_str().context("no picture")?))
     }
 }

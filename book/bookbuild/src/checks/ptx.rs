@@ -56,8 +56,12 @@ pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usiz
     }
     match compiled(repo, listings) {
         Ok(None) => (ListingCheck::Compiled, Vec::new()),
-        Ok(Some(said)) => {
-            problems.push(Problem { file: repo.display_path(&repo.root().join("kernels/ptx")), line: 0, what: said });
+        Ok(Some(message)) => {
+            problems.push(Problem {
+                file: repo.display_path(&repo.root().join("kernels/ptx")),
+                line: 0,
+                what: message,
+            });
             (ListingCheck::Compiled, problems)
         }
         Err(why) => (ListingCheck::Hashes(format!("{why:#}")), Vec::new()),
@@ -89,10 +93,10 @@ fn compiled(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> 
         .current_dir(repo.root())
         .stdin(Stdio::null())
         .output()?;
-    let said = String::from_utf8_lossy(&out.stderr).trim().to_owned();
+    let message = String::from_utf8_lossy(&out.stderr).trim().to_owned();
     match out.status.code() {
         Some(0) => Ok(None),
-        Some(STALE) => Ok(Some(said)),
-        _ => bail!("{}", said.lines().last().unwrap_or("no compiler").trim_start_matches("error: ")),
+        Some(STALE) => Ok(Some(message)),
+        _ => bail!("{}", message.lines().last().unwrap_or("no compiler").trim_start_matches("error: ")),
     }
 }

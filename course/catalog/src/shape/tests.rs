@@ -74,8 +74,8 @@ fn a_size_without_k_is_one_of_transposes_alone() {
         ("v05", Shape::square(8), true),
     ] {
         let works = crate::find(step).expect("a step").kernels.iter().map(|kernel| kernel.work);
-        let said = size.check_suits(step, works);
-        assert_eq!(said.is_ok(), suits, "{step}: {said:?}");
+        let checked = size.check_suits(step, works);
+        assert_eq!(checked.is_ok(), suits, "{step}: {checked:?}");
     }
     assert_eq!(Work::Transpose.shape(Shape::square(8)), Some(Shape { m: 8, n: 8, k: 0 }));
 }

@@ -29,16 +29,12 @@ struct ConstantKind {
 impl Constants {
     /// Returns the source of a 32-bit constant, which is added if it is new.
     pub(crate) fn bits32(&mut self, value: u32, span: Span) -> Result<Src> {
-        self.number(u64::from(value), false, span)
+        self.add(u64::from(value), ConstantKind { wide: false, shared: false }, span)
     }
 
     /// Returns the source of a 64-bit constant, which is added if it is new.
     pub(crate) fn bits64(&mut self, value: u64, span: Span) -> Result<Src> {
-        self.number(value, true, span)
-    }
-
-    fn number(&mut self, value: u64, wide: bool, span: Span) -> Result<Src> {
-        self.add(value, ConstantKind { wide, shared: false }, span)
+        self.add(value, ConstantKind { wide: true, shared: false }, span)
     }
 
     /// Returns an address in shared memory, as a constant of a class other than predicates.
@@ -61,12 +57,9 @@ impl Constants {
         }
         if kind.wide {
             // Two lines, read as 32 `u64`: the first holds lanes 0–15.
-            let mut line = Line([0; WARP]);
-            for pair in line.0.chunks_exact_mut(2) {
-                let bytes = value.to_ne_bytes();
-                pair[0] = u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-                pair[1] = u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
-            }
+            let [a, b, c, d, e, f, g, h] = value.to_ne_bytes();
+            let halves = [u32::from_ne_bytes([a, b, c, d]), u32::from_ne_bytes([e, f, g, h])];
+            let line = Line(std::array::from_fn(|lane| halves[lane % 2]));
             self.lines.extend([line, line]);
         } else {
             self.lines.push(Line([value as u32; WARP]));
@@ -91,7 +84,7 @@ impl Constants {
     }
 }
 
-/// Bits of a number as an operand of `class`, of the instruction type `ty` if there is one.
+/// Returns the bits of a number as an operand of `class`, of the instruction type `ty` if there is one.
 pub(crate) fn bits(value: Immediate, class: Class, ty: Option<Type>, span: Span) -> Result<u64> {
     let float = matches!(ty, Some(Type::F32 | Type::F64));
     Ok(match (value, class) {

@@ -22,7 +22,7 @@ pub(crate) struct Distances<'a> {
     written: Vec<u32>,
 }
 
-/// Written more than once.
+/// Value of [`Distances::written`] for a register that is written more than once.
 const MANY: u32 = u32::MAX - 1;
 
 impl<'a> Distances<'a> {
@@ -44,24 +44,20 @@ impl<'a> Distances<'a> {
         }
 
         // A register without writes is 0; writes can only take zeros away.
-        let mut settled = false;
-        for _ in 0..MAX_ROUNDS {
+        let settled = (0..MAX_ROUNDS).any(|_| {
             let mut changed = false;
             for op in ops {
                 let zeros = known.zeros_of_result(op);
                 for_each_register(op, &mut |register, _, role| {
-                    let known = &mut known.zeros[register as usize];
-                    if !role.is_use() && zeros < *known {
-                        *known = zeros;
+                    let fewest = &mut known.zeros[register as usize];
+                    if !role.is_use() && zeros < *fewest {
+                        *fewest = zeros;
                         changed = true;
                     }
                 });
             }
-            if !changed {
-                settled = true;
-                break;
-            }
-        }
+            !changed
+        });
         if !settled {
             known.zeros.fill(0);
         }

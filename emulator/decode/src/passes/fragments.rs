@@ -13,7 +13,7 @@ use program::operands::Role;
 use program::{InstrInfo, OpKind};
 
 /// Bound on the registers that a search follows; beyond it finds nothing.
-const MAX_FOLLOWED: usize = 64;
+const MAX_SEARCHED: usize = 64;
 
 struct Definition {
     at: usize,
@@ -97,7 +97,7 @@ struct Definitions<'a> {
 }
 
 impl Definitions<'_> {
-    /// Definitions of a register that may reach an operation: a superset.
+    /// Returns the definitions of a register that may reach an operation: a superset.
     fn reaching(&self, register: u32, at: usize) -> Option<&[Definition]> {
         let all = self.definitions.get(&register)?;
         let block = self.starts.partition_point(|&start| start as usize <= at);
@@ -114,7 +114,7 @@ impl Definitions<'_> {
         Some(all)
     }
 
-    /// Instructions that make the fragment in a register, if nothing else defines it, before `product` takes it.
+    /// Returns the instructions that make the fragment in a register, if nothing else defines it, before `product` takes it.
     fn makers(&self, register: u32, at: usize, product: u32) -> Option<Vec<u32>> {
         let (mut found, mut next) = (vec![(register, at)], 0);
         let mut makers = Vec::new();
@@ -133,7 +133,7 @@ impl Definitions<'_> {
                         found.push((source, definition.at));
                     }
                 }
-                if found.len() + makers.len() > MAX_FOLLOWED {
+                if found.len() + makers.len() > MAX_SEARCHED {
                     return None;
                 }
             }

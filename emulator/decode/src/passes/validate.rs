@@ -72,15 +72,17 @@ fn calls_in_range(kernel: &DecodedKernel, calls: &Calls) -> Result<(), String> {
     };
     let callees_fit = calls.callees.iter().all(|callee| callee.entry < n_ops && registers(&callee.zeroed));
     let good = kernel.has_register(calls.base, Class::Bits32) && calls.sites.iter().all(fits) && callees_fit;
-    let at_resume = |site: u32, at: usize| matches!(kernel.ops.get(at).map(|op| &op.kind), Some(OpKind::Resume { site: own }) if *own == site);
-    let followed = kernel.ops.iter().enumerate().all(|(at, op)| match op.kind {
+    let resumes = |at: usize, site: u32| {
+        kernel.ops.get(at).is_some_and(|op| matches!(op.kind, OpKind::Resume { site: own } if own == site))
+    };
+    let calls_resume = kernel.ops.iter().enumerate().all(|(at, op)| match op.kind {
         OpKind::Call { site, target } => {
             let known = calls.sites.get(site as usize);
-            at_resume(site, at + 1) && known.is_some_and(|known| known.callee.is_some() == target.is_none())
+            resumes(at + 1, site) && known.is_some_and(|known| known.callee.is_some() == target.is_none())
         }
         _ => true,
     });
-    if good && followed { Ok(()) } else { Err("a call out of range".to_owned()) }
+    if good && calls_resume { Ok(()) } else { Err("a call out of range".to_owned()) }
 }
 
 fn targets_in_range(kind: &OpKind, n_ops: u32) -> bool {

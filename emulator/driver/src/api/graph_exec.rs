@@ -9,7 +9,7 @@ use crate::api::{launch::Kernel, stream::wait_for};
 use crate::api::{query, ready_for};
 use crate::diagnose;
 use crate::ffi::{In, Out, export, later};
-use crate::graphs::{Child, Difference, GRAPHS, Kept, Plan, Work, work_as};
+use crate::graphs::{Child, GRAPHS, Kept, Plan, Work, work_as};
 use crate::handle::{ObjectKind, Table};
 use crate::result::*;
 use crate::staging;
@@ -104,11 +104,11 @@ fn set(handle: Handle, node: Handle, work: Outcome<Arc<dyn Work>>) -> Outcome {
     })
 }
 
-/// Takes the work of another graph; returns why it cannot.
-fn update(handle: Handle, graph: Handle) -> Outcome<Result<(), Difference>> {
+/// Takes the work of another graph. Returns 0 and no node, or why it cannot, and the node that differs.
+fn update(handle: Handle, graph: Handle) -> Outcome<(c_uint, Handle)> {
     let exec = EXECS.find(handle)?;
     let plan = GRAPHS.find(graph)?.plan().ok_or(ERROR_INVALID_VALUE)?;
-    Ok(exec.plan.update(&plan))
+    Ok(exec.plan.update(&plan).map_or_else(|difference| (difference.result, difference.node), |()| (0, 0)))
 }
 
 export! {
@@ -153,18 +153,17 @@ export! {
     }
 
     fn cuGraphExecUpdate 10020(handle: Handle, graph: Handle, error_node: Out<Handle>, result: Out<c_uint>) {
-        let difference = update(handle, graph)?.err();
-        error_node.put_if_wanted(difference.as_ref().map_or(0, |difference| difference.node));
-        result.put_if_wanted(difference.as_ref().map_or(0, |difference| difference.result));
-        refuse_if(difference.is_some(), ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+        let (code, node) = update(handle, graph)?;
+        error_node.put_if_wanted(node);
+        result.put_if_wanted(code);
+        refuse_if(code != 0, ERROR_GRAPH_EXEC_UPDATE_FAILURE)
     }
 
     fn cuGraphExecUpdate_v2 12000(handle: Handle, graph: Handle, out: Out<UpdateInfo>) {
         out.check()?;
-        let difference = update(handle, graph)?.err();
-        let (result, error_node) = difference.as_ref().map_or((0, 0), |difference| (difference.result, difference.node));
+        let (result, error_node) = update(handle, graph)?;
         out.put(UpdateInfo { result, error_node, error_from: 0 })?;
-        refuse_if(difference.is_some(), ERROR_GRAPH_EXEC_UPDATE_FAILURE)
+        refuse_if(result != 0, ERROR_GRAPH_EXEC_UPDATE_FAILURE)
     }
 
     fn cuGraphExecKernelNodeSetParams 10010(handle: Handle, node: Handle, params: In<KernelNodeParams>) =

@@ -63,7 +63,7 @@ fn only_refused_rows_are_open_ended() {
 /// Returns the rows of a table, apart from comments, each split at its arrow, if it has one.
 fn lines(text: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.split_once(" => ").map_or((line, None), |(of, said)| (of, Some(said))))
+    lines.map(|line| line.split_once(" => ").map_or((line, None), |(of, message)| (of, Some(message))))
 }
 
 #[test]

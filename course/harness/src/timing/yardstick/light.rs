@@ -72,7 +72,7 @@ impl Product {
     }
 
     fn set<T>(&self, attribute: Attribute, value: T) -> Result<(), CublasError> {
-        // SAFETY: made before; the value is read before the call returns, and is of the size that is said.
+        // SAFETY: made before; the value is read before the call returns, and has the given size.
         unsafe { result::set_matmul_desc_attribute(self.product, attribute, (&raw const value).cast(), size_of::<T>()) }
     }
 
