@@ -1,7 +1,6 @@
 //! Renders blocks of code: colours, and for blocks of a file its name, line numbers and each line's counts.
 //!
-//! This happens when the book is built, so that pages need no script for it and paper has it too. Numbers and counts
-//! are attributes: copying a listing copies only its code.
+//! Done at build time, so that pages need no script and paper has it too; copying a listing copies only its code.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -79,8 +78,7 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
     out
 }
 
-/// Renders a block. Every physical line begins with the indent, so that the block stays in its list or quote; no line
-/// is blank, so that Markdown takes all of it as HTML.
+/// Renders a block. Every line has the indent, to stay in its list or quote, and none is blank, which would end HTML.
 fn block(indent: &str, name: &str, code: &[CodeLine<'_>], counts: &LineCounts) -> String {
     let mut files = code.iter().filter_map(|line| Some(line.origin?.0));
     let file = files.next().filter(|first| files.all(|file| file == *first));

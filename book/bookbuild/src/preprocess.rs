@@ -169,8 +169,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns the elements that load the scripts of the page's explorers: `book/src/explorers/NAME.js` of those that
-    /// have one. Others are in the scripts of all pages.
+    /// Returns elements that load the page's explorers with a script of their own, `book/src/explorers/NAME.js`.
     fn scripts(&self, text: &str) -> String {
         let names = text.split("data-explorer=\"").skip(1).filter_map(|rest| rest.split('"').next());
         let questions = text.contains(" data-question=\"").then_some("questions");

@@ -1,5 +1,4 @@
-//! Checks the explorers' models of occupancy, fragments, swizzles and rings against the emulator, and against what the
-//! real kernels do on it, in the way of [`crate::explorers`].
+//! Checks the explorers' models of occupancy, fragments, swizzles and rings as [`crate::explorers`] checks rules.
 
 use std::fmt::Debug;
 

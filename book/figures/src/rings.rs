@@ -228,8 +228,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// Takes the steps of products and the boxes of C in the order of the trace. Each takes one unit, as soon as its
-    /// warpgroup is free, and for products the tensor cores.
+    /// Places the products and boxes of C in the trace's order: one unit each, as soon as warpgroup and unit are free.
     fn of(plan: Plan, tiles: u32, steps: usize) -> anyhow::Result<Self> {
         let mut turns = Self { multiplied: Default::default(), stored: Default::default(), end: 0 };
         let (mut free, mut cores) = ([0; 2], 0);

@@ -375,8 +375,7 @@ fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
     Ok((trace.report.total, turns / fmas as f64))
 }
 
-/// Loads that hit the first-level cache, from the tests of `timing`: for each pattern its name, bytes per lane,
-/// clocks on an SM, and the first byte of each lane.
+/// Loads that hit L1, from the tests of `timing`: name, bytes per lane, clocks on an SM, first byte of each lane.
 const LOADS: &str = "emulator/timing/tests/data/h200-l1-patterns.txt";
 
 /// Patterns with four bytes per lane that the table shows.

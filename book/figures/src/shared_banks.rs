@@ -41,8 +41,7 @@ impl SharedAccess {
         rules::shared_cost(&self.addresses, self.bytes, self.load)
     }
 
-    /// Returns, for each wavefront, the lanes that each bank serves. The hardware does not document which word of a
-    /// bank is served first; here it is the word of the lowest lane.
+    /// Returns the lanes that each bank serves in each wavefront, by the word of the lowest lane (not documented).
     fn wavefronts(&self) -> Vec<BTreeMap<usize, Vec<usize>>> {
         let together = rules::lanes_together(&self.addresses, self.bytes, self.load);
         let mut all = Vec::new();

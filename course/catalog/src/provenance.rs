@@ -50,8 +50,7 @@ pub fn header(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
     ptx.lines().take_while(|line| line.starts_with("//")).filter_map(|line| line.strip_prefix("// ")?.split_once(": "))
 }
 
-/// Returns the report of ptxas on a kernel for a device, as in `// sm_90: NAME: 32 registers, 2048 bytes smem, 0 bytes
-/// spilled`: the number that stands before `unit`.
+/// Returns the number before `unit` in ptxas's report on a kernel: `// sm_90: NAME: 32 registers, 0 bytes smem`.
 pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option<&'a str> {
     header(ptx)
         .filter(|(key, _)| *key == device)

@@ -12,8 +12,7 @@ pub fn default_size(emulated: bool) -> usize {
     if emulated { 512 } else { 4096 }
 }
 
-/// The largest of the recorded shapes that the emulated device is given, by volume. It counts, and counts grow as the
-/// loops do: what takes it minutes shows nothing new.
+/// The largest volume of recorded shapes that the emulated device counts: counts of larger ones show nothing new.
 pub const EMULATED: f64 = 1.1e9;
 
 /// Returns a shape by its sides, as a command line takes them: M = N = K; M and N of a transpose; M, N and K.

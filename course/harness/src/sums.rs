@@ -213,8 +213,7 @@ const LARGE: f64 = 1e8;
 /// Asserts, for the steps' tests, that the sums of all kernels on the emulated device are the recorded ones of a real
 /// device, and do not depend on the number of multiprocessors, unless they are known to. Returns them.
 ///
-/// This compares the bits of C alone. `xtask check` shows that the kernels are clean, and for those of later
-/// steps `tests/it/asynchronous.rs` and `hopper.rs`.
+/// This compares bits of C; `xtask check`, `tests/it/asynchronous.rs` and `hopper.rs` run the kernels with checks.
 ///
 /// # Panics
 /// Panics if they differ: this is an assertion for tests.

@@ -1,5 +1,4 @@
-//! Busiest units of the steps' kernels according to Nsight Compute: `book/data/h200-busiest.json`, and for kernels on
-//! tensor cores `book/data/h200-tensor-busiest.json`.
+//! Busiest units by Nsight Compute: `book/data/h200-busiest.json`, and of tensor cores `h200-tensor-busiest.json`.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -34,8 +34,7 @@ fn ex2(a: f32) -> f32 {
     canonical(if a < -126.0 { result * result } else { result })
 }
 
-/// Converts radians to turns as the hardware does: multiplies by 1/2π and truncates to an `f32`. This makes most of the
-/// error of `sin.approx`, for large angles all of it.
+/// Converts radians to turns as the hardware does, truncating to `f32`: the largest part of `sin.approx`'s error.
 #[inline(always)]
 fn turns<const FTZ: bool>(a: f32) -> f32 {
     let product = flush_if::<FTZ>(a) as f64 * (std::f32::consts::FRAC_1_PI * 0.5) as f64;

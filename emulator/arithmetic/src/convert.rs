@@ -1,7 +1,6 @@
 //! `cvt`: between integers, floats and halves.
 //!
-//! The common pairs are compiled for every vector width. For the others one function, with the types
-//! as arguments at run time, goes by way of wide integers and `soft`.
+//! Common pairs are compiled for every vector width; others run [`convert`] with the types as run-time arguments.
 
 use super::Form;
 use super::convert_any::{CvtVariant, FloatKind, KINDS, NumberKind, ROUND_AWAY, clamp, convert};

@@ -35,8 +35,8 @@ pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { nan } else { result }
 }
 
-/// [`canonical`] for square roots: LLVM may replace one NaN by another where it can prove that a root is NaN, which
-/// would undo a choice between two; arithmetic on the bits stays.
+/// Replaces NaNs as [`canonical`] does, for square roots: where LLVM can prove that a root is NaN, it may undo a choice
+/// between two NaNs, but not arithmetic on the bits.
 #[inline(always)]
 pub(super) fn canonical_root(x: f32) -> f32 {
     let mask = 0u32.wrapping_sub(x.is_nan() as u32);

@@ -142,8 +142,7 @@ products! {
     i64, i128;
 }
 
-/// Divides in `f64`, of which a vector holds several. The error is so small that the nearest integer is the quotient or
-/// one more. The result for a divisor of zero is unspecified.
+/// Divides in `f64`, several in a vector: the nearest integer is the quotient or one more. Unspecified for b = 0.
 #[inline(always)]
 fn quotient(a: u32, b: u32) -> u32 {
     // 2^52: adding it leaves the integer in the low bits.

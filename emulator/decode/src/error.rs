@@ -55,7 +55,7 @@ pub(super) fn invalid(span: Span, message: impl Into<String>) -> DecodeError {
     DecodeError::Invalid(ParseError { span, message: message.into() })
 }
 
-/// [`unsupported`], for machine code.
+/// Returns an error as [`unsupported`] does, for machine code.
 pub(super) fn refused(what: impl Into<String>) -> DecodeError {
     DecodeError::Refused(vec![what.into()])
 }

@@ -1,5 +1,4 @@
-//! Passes over virtual operations, shared by PTX and machine code: analyses, then allocation of registers and the final
-//! form. No pass depends on the language of the kernel.
+//! Passes over virtual operations of PTX and machine code: analyses, allocation of registers, the final form.
 
 pub(crate) mod atomics;
 pub(crate) mod cfg;

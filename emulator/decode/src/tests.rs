@@ -13,7 +13,7 @@ fn decoded(text: &str) -> Result<Program> {
     decode(&module, &symbols, CpuLevel::Baseline, &Account::default())
 }
 
-/// A kernel around a few lines, with registers of every kind.
+/// Returns a kernel around a few lines, with registers of every kind.
 fn kernel_of(lines: &str) -> String {
     format!(
         ".version 8.4\n.target sm_90\n.address_size 64\n\

@@ -71,8 +71,7 @@ fn has_reserve() -> bool {
     reserve.try_reserve_exact(RESERVE).is_ok() && std::hint::black_box(&reserve).capacity() >= RESERVE
 }
 
-/// Returns the layout with space for the bytes from the first page on. An alignment above the allocator's own would
-/// make it clear the pages by hand, and so commit them.
+/// Returns the layout, for whole pages. With a larger alignment the allocator would clear, and so commit, the pages.
 fn layout(bytes: u64) -> Outcome<Layout> {
     let bytes = usize::try_from(bytes).ok().and_then(|n| n.max(1).checked_add(PAGE));
     Layout::from_size_align(bytes.ok_or(ERROR_OUT_OF_MEMORY)?, 16).map_err(|_| ERROR_OUT_OF_MEMORY)

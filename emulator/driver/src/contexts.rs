@@ -1,7 +1,6 @@
 //! Contexts, and the current one of each thread.
 //!
-//! All contexts share one device memory: addresses are unique in the process, as with unified addressing, and an
-//! allocation remembers its owner, which frees it at its end.
+//! All contexts share one address space, as with unified addressing; a context frees its allocations when it ends.
 
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};

@@ -411,8 +411,7 @@ impl Host {
     }
 }
 
-/// Returns whether the first and the last byte of a range can be read. Cheap, and good enough to turn a stray pointer
-/// into an error code; true on systems without a test.
+/// Returns whether a range's first and last byte can be read: a cheap test for stray pointers, true without support.
 pub(crate) fn can_read(address: u64, n: usize) -> bool {
     // No object is larger than half of the address space.
     let last = match address.checked_add(n.saturating_sub(1) as u64) {

@@ -1,7 +1,6 @@
 //! Handles: numbers that look like pointers, checked at every use.
 //!
-//! A handle holds its kind and a serial number. Nothing that a caller passes is ever dereferenced: a number that we did
-//! not give out, or one whose object is gone, is found out by comparison.
+//! A handle holds its kind and a serial number; it is compared with those that exist, and never dereferenced.
 //!
 //! Programs treat handles as they treat the pointers of a real driver: as signed numbers, as Python integers of 63
 //! bits, with flags in the low bits. So ours are multiples of 16 below 2⁴⁷, as user-space addresses are, in a range

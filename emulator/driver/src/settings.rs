@@ -207,8 +207,7 @@ const MAX_SOURCE: u64 = 1 << 20;
 const MAX_SOURCES: usize = 1000;
 const MAX_SOURCE_BYTES: usize = 16 << 20;
 
-/// Returns the texts of the files that a module names, each once. Those that `ptx` names in its header are left out if
-/// they have another hash than there: its lines are not theirs.
+/// Returns the texts of the files that a module names, but for those that changed since `ptx` recorded their hash.
 pub(crate) fn find_sources<'a>(ptx: &str, paths: impl Iterator<Item = &'a str>) -> Vec<(String, Arc<str>)> {
     let (mut seen, mut found, mut bytes) = (BTreeSet::new(), Vec::new(), 0);
     for path in paths {
@@ -240,8 +239,7 @@ fn made_of(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
     lines.filter_map(|line| line.split_once(": ")?.1.split_once(" sha256:"))
 }
 
-/// Reads a file that a module's `.file` directive names, for messages. Only files that look like source code are read:
-/// a module must not be able to make the driver print any file it likes.
+/// Reads a file that a module names, for messages, if it looks like source: modules must not print any file they like.
 fn find_source(path: &str) -> Option<Arc<str>> {
     let path = Path::new(path);
     let extension = path.extension()?.to_str()?;

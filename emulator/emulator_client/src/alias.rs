@@ -33,8 +33,7 @@ pub fn alias(soname: &str, path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Returns the image of an empty shared library called `soname` that needs `needed`. After the "Tool Interface
-/// Standard: Executable and Linking Format", 64 bits.
+/// Returns an empty ELF library called `soname` that needs `needed` ("Tool Interface Standard", 64 bits).
 fn image(soname: &str, needed: &str) -> Vec<u8> {
     const MACHINE: u16 = if cfg!(target_arch = "aarch64") { 183 } else { 62 };
     const HEADER: u64 = 64;

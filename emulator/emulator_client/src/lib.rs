@@ -39,8 +39,7 @@ pub enum CheckLevel {
     CheckedWithGlobalRaces,
 }
 
-/// Finds the emulated driver, if this process uses it: the first library in the order in which `cudarc` looks for a
-/// driver. `None` with a real driver, or with none at all.
+/// Finds the emulated driver, if it is the first library in `cudarc`'s order; `None` with a real driver, or none.
 pub fn find() -> Option<Emulator> {
     static FOUND: OnceLock<Option<Emulator>> = OnceLock::new();
     *FOUND.get_or_init(|| {
@@ -163,8 +162,7 @@ impl Emulator {
         unsafe { (self.set_checks)(level.map_or(-1, |level| level as c_int)) };
     }
 
-    /// Sets the number of thread-instructions after which this thread's launches are stopped as runaway, 0 for no
-    /// limit; `None`: that of `TILE_BUDGET`.
+    /// Sets the thread-instructions after which launches are stopped, 0 for no limit; `None`: `TILE_BUDGET`.
     pub fn set_budget(&self, thread_instructions: Option<u64>) {
         // SAFETY: takes a number.
         unsafe { (self.set_budget)(thread_instructions.unwrap_or(u64::MAX)) };
@@ -200,8 +198,7 @@ impl Emulator {
         unsafe { (self.add_source)(path.as_ptr(), text.as_ptr()) };
     }
 
-    /// Predicts the time that a real GPU would take for this thread's next launch, in place of running it: its results
-    /// in memory are incomplete, and [`Self::report`] has the prediction.
+    /// Predicts this thread's next launch instead of running it: its results are incomplete; see [`Self::report`].
     pub fn predict_next(&self) {
         // SAFETY: no arguments.
         unsafe { (self.predict_next)() };

@@ -1,7 +1,6 @@
 //! `libnvcuda`: the calls of [`driver`] as the library that CUDA programs load where there is no NVIDIA driver.
 //!
-//! A crate of its own, split from `driver` so that builds of other crates don't wait for linking. No Rust code uses it;
-//! programs depend on it to have the library built into their folder.
+//! Split from `driver` so that builds don't wait for linking; programs depend on it to have the library built.
 
 #![forbid(unsafe_code)]
 

@@ -22,7 +22,7 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Local memory of a thread for a stack of `stack` bytes on a GPU.
+    /// Returns the bytes of a thread's local memory for a stack of `stack` bytes on a GPU.
     ///
     /// A GPU's compiler saves other registers, elsewhere. A lower bound of its frames is known: the variables of a
     /// function, and the return address. The stack has room for as many calls as would fit then.

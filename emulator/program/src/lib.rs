@@ -1,7 +1,6 @@
 //! Decoded kernels: what `decode` makes and `simt` runs.
 //!
-//! Names have become indices, virtual registers lines of a small register file, labels positions; most device functions
-//! have been inlined. A program never changes once made.
+//! Names are indices, virtual registers lines of a register file, labels positions; most functions are inlined.
 
 #![forbid(unsafe_code)]
 

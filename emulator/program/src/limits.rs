@@ -9,8 +9,7 @@ use std::cell::Cell;
 pub const KERNEL_OPS: usize = 1 << 20;
 /// Operations and branch targets of all kernels of a module, with their functions inlined: seconds of decoding.
 pub const MODULE_OPS: u64 = 1 << 21;
-/// Steps of decoding a module, a few nanoseconds each: registers live from block to block, comparisons of register
-/// allocation, and `STATEMENT_STEPS` for each statement visited.
+/// Steps of decoding a module, some nanoseconds each: live registers, comparisons of allocation, statements.
 pub const MODULE_STEPS: u64 = 1 << 28;
 /// Steps of visiting a statement.
 pub const STATEMENT_STEPS: u64 = 8;
@@ -50,16 +49,15 @@ pub const LAUNCH_PRINTS: usize = 1 << 24;
 pub const COPIES: usize = 1 << 14;
 /// Chunks of 1024 units of global memory that race checks track, in a block and in a launch: 64 MiB of words.
 pub const RACE_CHUNKS: usize = 1 << 14;
-/// Blocks that run at the same time under race checks of global memory. The amount tracked of each follows from this
-/// number, so it does not depend on the number of threads.
+/// Blocks that run at once under race checks of global memory; memory per block follows from it, not from threads.
 pub const WATCHED_BLOCKS: usize = 16;
 
-/// Host memory for a launch on a device with `device` bytes.
+/// Returns the host memory for a launch on a device with `device` bytes.
 pub fn launch_bytes(device: u64) -> u64 {
     (device / 4).clamp(64 << 20, 2 << 30)
 }
 
-/// Host memory for a module's syntax tree on a device with `device` bytes.
+/// Returns the host memory for a module's syntax tree on a device with `device` bytes.
 pub fn tree_bytes(device: u64) -> u64 {
     (device / 2).clamp(64 << 20, 4 << 30)
 }
@@ -85,7 +83,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// An account with `room` bytes for decoded kernels.
+    /// Creates an account with `room` bytes for decoded kernels.
     pub fn new(room: u64) -> Self {
         Self::with_limits(room, MODULE_OPS, MODULE_STEPS)
     }

@@ -1,6 +1,7 @@
 //! Operands of the tensor-core operations.
 
 use crate::memory::{Addr, MemSpace};
+use crate::mma::warpgroup;
 use arithmetic::lanes::{Dst, NONE, Src};
 
 /// Warp-wide matrix multiply-add: D = A·B + C.
@@ -20,7 +21,7 @@ pub struct Mma {
 }
 
 impl Mma {
-    /// An operation whose registers are still to be set.
+    /// Creates an operation whose registers are still to be set.
     pub fn new(form: crate::mma::layout::MmaForm) -> Self {
         Self { form, a: [NONE; 8], b: [NONE; 4], c: [NONE; 4], d: [0; 4], metadata: None, foreign: [None; 3] }
     }
@@ -80,22 +81,22 @@ pub struct Wgmma {
 impl Wgmma {
     /// Returns the elements in a row of A and in a column of B.
     pub fn k(&self) -> usize {
-        crate::mma::warpgroup::elements_per_row(self.kinds[0])
+        warpgroup::K_BYTES / warpgroup::element_bytes(self.kinds[0])
     }
 
-    /// Element products of each of the four warps.
+    /// Returns the element products of each of the four warps.
     pub fn products(&self) -> u64 {
-        (crate::mma::warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
+        (warpgroup::WARP_ROWS * usize::from(self.n) * self.k()) as u64
     }
 
     /// Returns the bytes of shared memory read for each of the four warps: its rows of A, if there, and a quarter of B.
     pub fn operand_bytes(&self) -> u64 {
         let rows = match self.a {
             WgmmaA::Registers(_) => 0,
-            WgmmaA::Shared(_) => crate::mma::warpgroup::WARP_ROWS,
+            WgmmaA::Shared(_) => warpgroup::WARP_ROWS,
         };
-        let bytes = crate::mma::warpgroup::element_bytes(self.kinds[0]);
-        ((rows + usize::from(self.n) / 4) * self.k() * bytes) as u64
+        // A row of A or column of B has as many bytes in every format.
+        ((rows + usize::from(self.n) / 4) * warpgroup::K_BYTES) as u64
     }
 }
 

@@ -70,7 +70,7 @@ impl Swizzle {
         }
     }
 
-    /// Swizzled address of a byte. The function is its own inverse.
+    /// Returns the swizzled address of a byte. The function is its own inverse.
     pub fn apply(self, address: u32) -> u32 {
         let pieces = match self {
             Self::None => 0,
@@ -155,7 +155,7 @@ impl TensorMap {
         Ok(map)
     }
 
-    /// Consecutive bytes, a multiple of four, as a tensor that is one box.
+    /// Describes consecutive bytes, a multiple of four, as a tensor that is one box.
     pub fn line(address: u64, bytes: u32) -> Self {
         let n = bytes / 4;
         Self {
@@ -192,7 +192,7 @@ impl TensorMap {
         self.extent()[1..].iter().product::<u64>() * self.row_bytes()
     }
 
-    /// Row pitch of the box in shared memory: at least the width of the swizzle.
+    /// Returns the row pitch of the box in shared memory: at least the width of the swizzle.
     fn pitch(&self) -> u64 {
         self.row_bytes().max(self.swizzle.span())
     }
@@ -201,8 +201,7 @@ impl TensorMap {
         self.extent()[1..].iter().product::<u64>() * self.pitch()
     }
 
-    /// Passes the bytes of the box at `at` (innermost coordinate first) to `each`, in element order, for a copy to the
-    /// absolute address `shared`. Addresses in shared memory wrap at 32 bits.
+    /// Passes the bytes of the box at `at` to `each`, in element order, for a copy to `shared`, which wraps at 32 bits.
     pub fn runs(&self, at: [i32; RANKS], shared: u32, mut each: impl FnMut(Run)) {
         self.runs_to(at, shared, &mut each);
     }
@@ -267,7 +266,7 @@ impl TensorMap {
         map
     }
 
-    /// Conversion that a load applies to four bytes, if any.
+    /// Returns the conversion that a load applies to four bytes, if any.
     pub fn converted(&self) -> Option<fn(u32) -> u32> {
         (self.element == Element::Tf32).then_some(rounded_to_tf32)
     }

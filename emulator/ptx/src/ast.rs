@@ -286,8 +286,7 @@ pub struct Instruction {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operand {
-    /// A register (`%r1`), a special register (`%tid.x`), a label, a variable or a function: one name,
-    /// resolved where the scopes are known. `_` is `"_"`.
+    /// A name, resolved where scopes are known: of a register, a label, a variable or a function. `_` is `"_"`.
     Name(String),
     /// `-%f1` does not exist in PTX, but `!%p1` does.
     NotPred(String),

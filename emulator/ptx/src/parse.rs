@@ -1,7 +1,6 @@
 //! Parser: tokens to the tree of [`ast`](crate::ast), by recursive descent with one token of look-ahead.
 //!
-//! Nothing is tried twice, so the time is linear in the text, and nesting is limited, so no input overflows the stack.
-//! The parser does not check that an instruction exists.
+//! Time is linear in the text, and nesting is limited. Whether an instruction exists is not checked.
 
 mod constant;
 mod function;
@@ -32,8 +31,7 @@ pub fn parse_within(text: &str, bytes: u64) -> Result<Module, ParseError> {
     parse_from(text, &mut { bytes })
 }
 
-/// Parses as [`parse_within`] one of several texts, whose trees have `left` bytes together. The size of this tree is
-/// subtracted; nothing is left where it is too large.
+/// Parses as [`parse_within`] one of several texts, and subtracts its tree's size from the `left` bytes of all.
 pub fn parse_from(text: &str, left: &mut u64) -> Result<Module, ParseError> {
     let bytes = *left;
     if text.len() > MAX_BYTES {

@@ -110,8 +110,7 @@ fn cell(kernel: &str, check_level: &str, threads: usize) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// Times each cell with this program and another one by turns, so that both meet the same weather, and prints the
-/// ratio of their speeds: above 1 this one is faster.
+/// Times each cell with this program and another by turns, and prints the ratio: above 1 this one is faster.
 fn compare(other: &str) -> Result<(), Box<dyn Error>> {
     const TURNS: usize = 5;
     let this = std::env::current_exe()?;

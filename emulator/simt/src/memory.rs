@@ -279,8 +279,7 @@ impl Memory {
         Arc::clone(&self.read_state().table)
     }
 
-    /// Allocates zeroed bytes that count as never written. The address is a multiple of 256 at least.
-    /// Zero bytes are allowed, and still get an address of their own.
+    /// Allocates zeroed bytes that count as never written, at a multiple of 256 and, even for 0 bytes, a new address.
     pub fn alloc(&self, bytes: u64, origin: Origin) -> Result<u64, OutOfMemory> {
         let mut state = self.write_state();
         let full = OutOfMemory { asked: bytes, free: self.limit.saturating_sub(state.used), limit: self.limit };
@@ -417,8 +416,7 @@ impl Memory {
         self.with(address, n, |bytes, offset| bytes.fill(offset, pattern, count as usize)).map(|_| ())
     }
 
-    /// Returns the bytes of a range that were written, from its start on, as at most `limit` ranges. `None` where it
-    /// holds copies of unwritten bytes, or lies in no live allocation.
+    /// Returns the written bytes of a range in at most `limit` ranges; `None` with copied unwritten bytes, or unmapped.
     pub fn written(&self, address: u64, bytes: u64, limit: usize) -> Option<Vec<(u64, u64)>> {
         let written = |own: &Bytes, offset| {
             let ranges = own.ranges_written(offset, offset + bytes as usize, limit).into_iter();

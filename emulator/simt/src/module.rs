@@ -294,7 +294,7 @@ impl Module {
         &self.kernels
     }
 
-    /// Variables, in the order of the text.
+    /// Returns the variables, in the order of the text.
     pub fn variables(&self) -> &[ModuleVariable] {
         &self.variables.list
     }

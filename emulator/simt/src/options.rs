@@ -12,8 +12,7 @@ pub enum CheckLevel {
     Off,
     /// Counts what each instruction does.
     Count,
-    /// Makes all checks but that for races on global memory, which is made where threads may load by plain loads what
-    /// others store. A mistake is recorded, and the launch goes on.
+    /// Makes all checks, those for global races only where threads may load what others store; launches go on.
     Checked,
     /// Checks for races on global memory in all launches.
     CheckedWithGlobalRaces,

@@ -120,8 +120,7 @@ fn an_address_that_is_no_such_function() {
     assert_eq!(target(&body), BadTarget::NoFunction);
 }
 
-/// An activation's array starts undefined, whatever an earlier one left in the same place; and what the caller has of
-/// undefined values is undefined still when the call is over.
+/// An activation's array starts undefined, and undefined values of the caller stay undefined after the call.
 #[test]
 fn undefined_values_propagate_through_calls() {
     let functions = include_str!("ptx/function_with_an_array.ptx");

@@ -89,8 +89,7 @@ impl Kind {
         }
     }
 
-    /// Returns the error, as a part of the prediction, that nine of ten predictions for kernels of this kind stay
-    /// within: for kernels that played no part in building the model.
+    /// Returns the relative error within which nine of ten predictions for new kernels of this kind stay.
     pub fn band(self) -> f64 {
         let points = points().iter().filter(|point| point.set == Set::HeldOut && Kind::of(point.binds) == self);
         let mut errors: Vec<f64> = points.map(|point| point.error().abs()).collect();

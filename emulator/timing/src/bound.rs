@@ -65,8 +65,7 @@ pub struct Bound {
 /// Ratio of register reads to issue above which the reads cost time of their own.
 const NOTICEABLE: f64 = 1.01;
 
-/// Returns the least times by each unit alone, the slowest first, without idle units; then the parts of
-/// [`Resource::Registers`] and [`Resource::SharedAndL1`].
+/// Returns the least times by each busy unit, slowest first; then the parts of [`Resource::Registers`] and L1.
 pub(crate) fn bounds(us: impl Fn(Resource) -> f64) -> (Vec<Bound>, Vec<Bound>) {
     use Resource::{Issue, L1, Registers, Shared, SharedAndL1};
     let parts = [Issue, Shared, L1].map(|resource| Bound { resource, us: us(resource) });

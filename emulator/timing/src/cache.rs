@@ -48,8 +48,7 @@ impl<T: Default> Recent<T> {
     }
 }
 
-/// A fully associative cache: the hash of a real one spreads lines evenly. A line has the time at which each sector
-/// arrives or arrived; `None` for one that was never requested.
+/// A fully associative cache of lines: for each sector the time of its arrival, `None` if never requested.
 #[derive(Debug)]
 pub(crate) struct Cache(Recent<[Option<u64>; SECTORS_OF_LINE as usize]>);
 

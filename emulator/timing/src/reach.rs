@@ -167,8 +167,7 @@ fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
     warm.chain(first).chain(then).collect()
 }
 
-/// Lists the pieces that a block touches, in the order of time, and the distance in sectors by which each class of
-/// accesses moves from block to block in each direction.
+/// Lists the pieces that a block touches, in order of time, and the sectors by which they move between blocks.
 fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<Class>) {
     let mut classes: Vec<Class> = Vec::new();
     let mut touches = Vec::new();
@@ -256,8 +255,7 @@ fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u
     })
 }
 
-/// Returns whether lanes access different places of local memory which takes most of an L1 of so many bytes:
-/// predictions were good up to half of it, and wrong from all of it on.
+/// Returns whether divergent local arrays take most of an L1 of so many bytes: predictions were wrong there.
 pub(crate) fn is_scattered(blocks: &[Block], l1: u64) -> bool {
     let (mut n_steps, mut scattered) = (0, 0);
     let mut known: HashSet<u64, BuildLineHash> = HashSet::default();

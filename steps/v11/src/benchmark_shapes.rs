@@ -11,8 +11,7 @@ fn size(random: &mut SplitMix64, least: f64, most: f64) -> usize {
     (least * (most / least).powf(unit)) as usize
 }
 
-/// Returns shapes with misaligned rows, a size just above tiles, a short K, C with few columns and with few rows; then,
-/// in turn, odd sizes, skinny ones, whole float4s, any, and whole tiles.
+/// Returns shapes of awkward kinds, then in turn odd sizes, skinny ones, whole float4s, any, and whole tiles.
 pub(crate) fn shapes() -> Vec<Shape> {
     const HARD: [[usize; 3]; 5] =
         [[4095; 3], [1028; 3], [4096, 4096, 128], [4096, 128, 4096], [128, 4096, 4096]];

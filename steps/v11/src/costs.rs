@@ -12,8 +12,7 @@ use crate::plans::{Plan, Sharing};
 
 const TERMS: usize = 9;
 
-/// A value for each term of a cost: how often the term counts in a product, or a plan's constant for it, in
-/// microseconds. A file has the values in the order of the fields.
+/// A value for each term of a cost: its count in a product, or a plan's microseconds; files have this order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(from = "[f64; TERMS]", into = "[f64; TERMS]")]
 pub struct CostTerms {

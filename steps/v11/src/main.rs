@@ -83,10 +83,15 @@ const KERNELS: &[Kernel] = &[
         .persistent_blocks(|tiles, n_sms| tiles.min(n_sms))
         .requires(lacks_aligned_rows)
         .precompiled(),
-    Kernel::sgemm("sgemm_v11_split_k", code::STREAM_K, |shape| PRODUCER.launch(shape), launch_split)
-        .persistent_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
-        .requires(lacks_aligned_rows)
-        .precompiled(),
+    Kernel::sgemm(
+        "sgemm_v11_split_k",
+        code::STREAM_K,
+        |shape| PRODUCER.launch(shape),
+        |gemm| launch_mapped(gemm, &[0.0], &[]),
+    )
+    .persistent_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
+    .requires(lacks_aligned_rows)
+    .precompiled(),
     Kernel::sgemm("sgemm_v11_stream_k", code::STREAM_K, |shape| PRODUCER.launch(shape), launch_stream_k)
         .persistent_blocks(|_, n_sms| n_sms)
         .requires(lacks_aligned_rows)
@@ -159,11 +164,6 @@ fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Resu
 /// Launches persistent blocks, each with whole tiles.
 fn launch_boxes(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
     launch_mapped(gemm, &[], &[])
-}
-
-/// Launches blocks with equal parts of K.
-fn launch_split(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-    launch_mapped(gemm, &[0.0], &[])
 }
 
 /// Launches blocks with whole tiles but in the last two rounds, whose tiles are shared: one round can be small.

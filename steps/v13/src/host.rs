@@ -83,8 +83,7 @@ impl Arrays {
 
     /// Returns the first row of C that is not a row of the product.
     ///
-    /// It compares `C · x` with `A · (B · x)` for a vector of positive whole numbers, where all sums are exact: a wrong
-    /// element that no other wrong one makes up for changes its row.
+    /// It compares `C · x` with `A · (B · x)` for positive whole numbers, with exact sums: a wrong element shows.
     pub fn wrong_row(&self, shape: Shape) -> Result<Option<usize>, DriverError> {
         let x: Vec<f64> =
             (0..shape.n).map(|i| f64::from(element(i, 77)) + 4.0 + 7.0 * (i % 512) as f64).collect();

@@ -386,8 +386,7 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
     Ok(Schedule { shape, ops: schedule.ops, elements: room.map(|size| 2 * size) })
 }
 
-/// Returns the side of the tiles of C, and the depth of the blocks of A and B. The tile is as large as possible: its
-/// copies grow with the side, its work with the square.
+/// Returns the side of the tiles of C and the depth of blocks: tiles as large as possible, for fewer copies.
 fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
     /// Side of a tile of C over the depth of the blocks of A and B.
     const SIDE_TO_DEPTH: usize = 4;

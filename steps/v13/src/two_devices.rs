@@ -162,7 +162,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     Ok(right)
 }
 
-/// Communicators, or why there are none.
+/// Opens communicators, or returns why there are none.
 fn open_nccl(devices: [&Device; 2]) -> Result<Nccl, String> {
     nccl::find().map_err(|error| error.to_string())?;
     Nccl::new(devices).map_err(|error| error.to_string())

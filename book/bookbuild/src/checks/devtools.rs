@@ -1,7 +1,6 @@
 //! Controls a headless Chromium by its DevTools protocol.
 //!
-//! With `--remote-debugging-pipe` the browser reads messages from file descriptor 3 and writes them to 4, as JSON
-//! followed by a zero byte: no port, no WebSocket.
+//! With `--remote-debugging-pipe` the browser reads file descriptor 3 and writes 4: JSON and a zero byte.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,4 @@
-//! A GEMM from arrays on the host to the result on the host: `{{#process}}`, and `{{#n process SIZE WAY WHAT}}` in a
-//! sentence. `v13` measures it, on one device and on two (`pair`).
+//! A GEMM between arrays on the host, as `v13` measures it: `{{#process}}`, `{{#n process SIZE WAY WHAT}}`.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,4 @@
-//! `{{#predict}}`, `{{#sheets}}`, `{{#answers}}`: the questions of the steps in chapters with folded answers, on
-//! sheets without answers, and for instructors with answers.
+//! `{{#predict}}`, `{{#sheets}}`, `{{#answers}}`: questions of the steps in chapters, on sheets, and with answers.
 
 use std::fmt::Write as _;
 
@@ -14,8 +13,7 @@ use crate::directives::tasks::{catalogue, prose};
 use crate::kernel_args::find_step;
 use crate::slides::QuestionSlide;
 
-/// Expands `{{#predict v05}}`: the questions of a step and those repeated there. Ids after the step select questions,
-/// those of other steps by their full names: `v03.id`.
+/// Expands `{{#predict v05}}`: a step's questions and those repeated there; ids select, of other steps as `v03.id`.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
     let step = find_step(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));

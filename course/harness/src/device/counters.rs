@@ -1,7 +1,6 @@
 //! Counts of the emulated device per multiply-add, compared with the rates of a real SM.
 //!
-//! Counts divided by rates give a bound, not a simulation: latency, dependencies and caches are left out. The busiest
-//! unit bounds a kernel's speed; only a GPU shows how near it comes.
+//! Counts divided by rates give a bound, not a simulation: latency, dependencies and caches are left out.
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,7 @@ const PARTS: usize = 3;
 const WIDTH: usize = ALIGNED / size_of::<Bf16>();
 const SPLITTERS: u32 = 256;
 
-/// A matrix of FP32 of which each part is a matrix of bf16, one after the other in memory. Their rows are as long as a
-/// tensor map needs, whatever the number of columns.
+/// A matrix of FP32 as parts of bf16, one matrix after the other, with rows as long as a tensor map needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Parts {
     rows: usize,

@@ -61,8 +61,7 @@ impl Functions {
 }
 
 impl LoadedMachineCode {
-    /// Loads the machine code that belongs to the PTX that runs. `None` where there is none, on a real GPU, and unless
-    /// the purpose is [`Purpose::Bench`].
+    /// Loads the running PTX's machine code, if any, on the emulated device, for [`Purpose::Bench`].
     pub(crate) fn load(setup: &Setup<'_>, kernel: &Kernel) -> Option<Self> {
         let Setup { gpu, cubins, .. } = setup;
         if gpu.emulator.is_none() || setup.purpose != Purpose::Bench {

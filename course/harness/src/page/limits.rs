@@ -1,7 +1,6 @@
 //! Limits: the clocks that each unit of a multiprocessor needs, if no warp ever waited.
 //!
-//! For machine code, the driver reports the time of each unit. PTX mostly has more instructions than machine code, and
-//! fewer of `wmma`, which ptxas takes apart: its issue limits nothing.
+//! The driver reports the time of each unit for machine code; PTX has other instructions, so its issue limits nothing.
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,4 @@
-//! Synchronisation patterns that decide how race checks treat an access: the first load of a compare-and-swap loop, and
-//! volatile shared memory in code that relies on warps running in step.
+//! Patterns that excuse accesses from race checks: compare-and-swap loops, and volatile accesses of warps in step.
 //!
 //! The search ignores the order of operations and memory. In doubt, fewer races are found.
 

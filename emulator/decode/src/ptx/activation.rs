@@ -1,7 +1,6 @@
 //! Calls of functions that are not inlined, and their bodies.
 //!
-//! Scalars are passed in registers that all calls share, objects in memory by their address in the caller's frame. A
-//! body finds its own frame by the register [`Activations::base`].
+//! Calls share the registers of scalars; objects lie in the caller's frame. [`Activations::base`] is the own frame.
 
 use std::collections::{BTreeMap, HashMap};
 

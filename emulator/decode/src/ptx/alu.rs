@@ -72,7 +72,7 @@ impl<'a> Lower<'a> {
         self.alu(part, second, &sources)
     }
 
-    /// `cvt`, whose operands may be wider than its types.
+    /// Lowers `cvt`, whose operands may be wider than its types.
     fn convert(&mut self, instruction: &'a Instruction, form: arithmetic::Form) -> Result<()> {
         self.count(instruction, 1 + form.srcs.len())?;
         let mut sources = [NONE; 4];

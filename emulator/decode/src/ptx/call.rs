@@ -247,7 +247,7 @@ impl<'a> Lower<'a> {
         self.hand_back(&Binding::ParamRegister(Reg { id, class: Class::Bits32, bits: 32 }, 4), result)
     }
 
-    /// `__assertfail(message, file, line, function, char_size)`
+    /// Lowers `__assertfail(message, file, line, function, char_size)`
     fn assert_fail(&mut self, arguments: &'a [Operand]) -> Result<()> {
         let [message, file, line, function, _] = arguments else {
             return Err(self.invalid("`__assertfail` takes 5 arguments"));

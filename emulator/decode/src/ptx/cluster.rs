@@ -14,7 +14,7 @@ use program::{RANK_SHIFT, window};
 const LAST_RANK: u32 = 254;
 
 impl<'a> Lower<'a> {
-    /// `mapa.shared::cluster.u32 d, a, rank;`, or without the space for generic addresses.
+    /// Lowers `mapa.shared::cluster.u32 d, a, rank;`, or without the space for generic addresses.
     pub(super) fn map_address(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 3)?;
         let offset = self.shared_offset(instruction)?;
@@ -38,7 +38,7 @@ impl<'a> Lower<'a> {
         self.builtin(Builtin::Add64, dst, &[wide, shared])
     }
 
-    /// `getctarank.shared::cluster.u32 d, a;`
+    /// Lowers `getctarank.shared::cluster.u32 d, a;`
     pub(super) fn rank_of_address(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
         let offset = self.shared_offset(instruction)?;

@@ -77,7 +77,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Mbarrier(Box::new(made)))
     }
 
-    /// `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
+    /// Lowers `mbarrier.pending_count.b64 n, token;`: the low bits of a token hold the pending arrivals.
     fn pending_count(&mut self, to: &'a Operand, token: &'a Operand) -> Result<()> {
         let token = self.source(token, Class::Bits64, None)?;
         let to = self.destination(to, Class::Bits32)?;
@@ -87,7 +87,7 @@ impl<'a> Lower<'a> {
         self.builtin(Builtin::Mov32, to, &[pending])
     }
 
-    /// `cp.async.mbarrier.arrive.noinc.shared.b64 [a];`
+    /// Lowers `cp.async.mbarrier.arrive.noinc.shared.b64 [a];`
     pub(super) fn arrive_behind_copies(&mut self, instruction: &'a Instruction) -> Result<()> {
         let [place] = &instruction.operands[..] else {
             return Err(self.invalid("`cp.async.mbarrier.arrive` takes an address"));
@@ -104,7 +104,7 @@ impl<'a> Lower<'a> {
         })))
     }
 
-    /// `cp.async.bulk.commit_group;` and `cp.async.bulk.wait_group n;`
+    /// Lowers `cp.async.bulk.commit_group;` and `cp.async.bulk.wait_group n;`
     pub(super) fn bulk_group(&mut self, instruction: &'a Instruction) -> Result<()> {
         match &instruction.operands[..] {
             [] if instruction.has("commit_group") => self.emit(OpKind::BulkCommit),

@@ -65,7 +65,7 @@ impl<'a> Lower<'a> {
         self.builtin(if narrow { Builtin::Lo16Of32 } else { mov_of(class) }, dst, &[src])
     }
 
-    /// `mov.v2.f32 {%f1, %f2}, {%f2, %f1};`, or with vector registers.
+    /// Lowers `mov.v2.f32 {%f1, %f2}, {%f2, %f1};`, or with vector registers.
     fn mov_vector(&mut self, to: &'a Operand, from: &'a Operand, ty: Type, n: usize) -> Result<()> {
         let class = class_of(ty.bytes());
         let (to, from) = (self.elements(to)?, self.elements(from)?);
@@ -100,7 +100,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `mov.b64 %rd1, {%r1, %r2};`
+    /// Lowers `mov.b64 %rd1, {%r1, %r2};`
     fn pack(&mut self, to: &'a Operand, parts: &'a [Operand], ty: Type) -> Result<()> {
         let part_bytes = ty.bytes() as usize / parts.len().max(1);
         let part_type = match part_bytes {
@@ -128,7 +128,7 @@ impl<'a> Lower<'a> {
         self.builtin(op, dst, parts)
     }
 
-    /// `mov.b64 {%r1, %r2}, %rd1;`, or to a vector register.
+    /// Lowers `mov.b64 {%r1, %r2}, %rd1;`, or to a vector register.
     fn unpack(&mut self, parts: Elements<'a>, from: &'a Operand, ty: Type) -> Result<()> {
         let src = self.source(from, class_of(ty.bytes()), Some(ty))?;
         let mut results: Vec<(u32, Src)> = Vec::new();

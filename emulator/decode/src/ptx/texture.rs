@@ -9,7 +9,7 @@ use arithmetic::lanes::{Class, NONE};
 use program::{OpKind, Texture};
 
 impl<'a> Lower<'a> {
-    /// `tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}];`
+    /// Lowers `tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}];`
     pub(super) fn texture(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let (dims, ty, float_coordinates) = match modifiers[..] {

@@ -176,7 +176,7 @@ impl<'a> Lower<'a> {
         self.emit(OpKind::Match { all, wide, dst, dst_pred, src: [value, members] })
     }
 
-    /// `elect.sync d|p, members`: the lowest lane is elected, as on hardware.
+    /// Lowers `elect.sync d|p, members`: the lowest lane is elected, as on hardware.
     fn elect(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
         let (to, pred) = pair(&instruction.operands[0]);

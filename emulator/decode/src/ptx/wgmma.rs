@@ -35,7 +35,7 @@ impl<'a> Lower<'a> {
         self.emit(kind)
     }
 
-    /// `wgmma.mma_async.sync.aligned.m64nNkK.D.A.B d, a, b, p, sa, sb{, ta}{, tb};`
+    /// Lowers `wgmma.mma_async.sync.aligned.m64nNkK.D.A.B d, a, b, p, sa, sb{, ta}{, tb};`
     fn wgmma_product(&mut self, instruction: &'a Instruction) -> Result<()> {
         let refuse = || self.not_supported(instruction);
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();

@@ -56,14 +56,14 @@ impl Lower<'_> {
         self.place_of(label).ok_or_else(|| self.unsupported())
     }
 
-    /// `BRA`, and `CALL.REL.NOINC` inside of a function: a direct branch.
+    /// Lowers `BRA`, and `CALL.REL.NOINC` inside of a function: a direct branch.
     pub(super) fn branch(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let target = self.target()?;
         self.emit(OpKind::Branch { target, reconverge: Reconverge::Enclosing })
     }
 
-    /// `BRA.DIV`: branches where lanes of a mask are missing.
+    /// Lowers `BRA.DIV`: branches where lanes of a mask are missing.
     pub(super) fn branch_if_diverged(&mut self) -> Result<()> {
         let all = self.int(1)?;
         let here = self.members()?;
@@ -78,7 +78,7 @@ impl Lower<'_> {
         self.emit(OpKind::Exit)
     }
 
-    /// `BSSY`. A `BSYNC` of the same barrier precedes the reconvergence point.
+    /// Lowers `BSSY`. A `BSYNC` of the same barrier precedes the reconvergence point.
     pub(super) fn converge(&mut self) -> Result<()> {
         let position = self.target()?;
         let waits = convergence::sync_before(self.code, position as usize, self.instruction);
@@ -86,20 +86,20 @@ impl Lower<'_> {
         self.emit(OpKind::Converge { position })
     }
 
-    /// `BSYNC`. Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
+    /// Lowers `BSYNC`. Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
     pub(super) fn meet(&mut self) -> Result<()> {
         refuse_if!(!self.is_always() || !self.reconverging_syncs[self.instr as usize], self.unsupported());
         Ok(())
     }
 
-    /// `BREAK`: lanes leave a convergence barrier without waiting at it.
+    /// Lowers `BREAK`: lanes leave a convergence barrier without waiting at it.
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
         let position = self.reconvergence_point().ok_or_else(|| self.unsupported())?;
         self.emit(OpKind::Leave { position })
     }
 
-    /// `RET.REL.NODEC`: returns to an instruction after a call.
+    /// Lowers `RET.REL.NODEC`: returns to an instruction after a call.
     pub(super) fn ret(&mut self) -> Result<()> {
         let register = self.source_register()?;
         self.narrow_guard()?;
@@ -127,7 +127,7 @@ impl Lower<'_> {
         self.emit(OpKind::BranchIndexed { index, targets, reconverge: Reconverge::Enclosing })
     }
 
-    /// `BRX`: branches by a jump table.
+    /// Lowers `BRX`: branches by a jump table.
     pub(super) fn branch_by_table(&mut self) -> Result<()> {
         let register = self.source_register()?;
         self.narrow_guard()?;
@@ -138,7 +138,7 @@ impl Lower<'_> {
         self.jump(register, targets)
     }
 
-    /// `BAR`: barriers of the block, with and without a reduction.
+    /// Lowers `BAR`: barriers of the block, with and without a reduction.
     pub(super) fn barrier(&mut self) -> Result<()> {
         let values: Vec<Value> = (0..2).filter_map(|at| self.take_source(at)).map(|operand| operand.value).collect();
         let number = |lower: &mut Self, value: &Value| match *value {
@@ -184,7 +184,7 @@ impl Lower<'_> {
         self.write([line].into_iter().chain(predicate).collect())
     }
 
-    /// `B2R.RESULT`: reads the result of a reduction at a barrier.
+    /// Lowers `B2R.RESULT`: reads the result of a reduction at a barrier.
     pub(super) fn barrier_result(&mut self) -> Result<()> {
         let (line, predicate) = self.reduced();
         let wanted = self.wanted_predicate(0);
@@ -246,7 +246,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `MATCH`: lanes with equal values.
+    /// Lowers `MATCH`: lanes with equal values.
     pub(super) fn matching(&mut self) -> Result<()> {
         let wide = self.take_modifier(Modifier::U64);
         let value = if wide { self.wide(0)? } else { self.int(0)? };
@@ -261,7 +261,7 @@ impl Lower<'_> {
         self.write_both(dst, wanted.zip(dst_pred))
     }
 
-    /// `REDUX`: a reduction over lanes of the warp.
+    /// Lowers `REDUX`: a reduction over lanes of the warp.
     pub(super) fn reduce(&mut self) -> Result<()> {
         let signed = self.take_modifier(Modifier::S32);
         let [min, max] = if signed { [ReduxKind::MinS, ReduxKind::MaxS] } else { [ReduxKind::MinU, ReduxKind::MaxU] };
@@ -281,7 +281,7 @@ impl Lower<'_> {
         self.write_line(dst as Src)
     }
 
-    /// `S2R`, `S2UR`, `CS2R`: reads a special register.
+    /// Lowers `S2R`, `S2UR`, `CS2R`: reads a special register.
     pub(super) fn special_register(&mut self) -> Result<()> {
         let register = self.take_first_source(|value| match value {
             Value::Special(register) => Some(register),

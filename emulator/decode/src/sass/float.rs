@@ -59,14 +59,14 @@ impl Lower<'_> {
         [&[round], &flags[..], &[ty]].concat()
     }
 
-    /// `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
+    /// Lowers `FADD`, `FMUL`, `FFMA`, by the PTX instruction of `n` sources.
     pub(super) fn single(&mut self, opcode: &str, n: usize) -> Result<()> {
         let sources = self.floats(n)?;
         let modes = self.modes("f32");
         self.compute_result(opcode, &modes, &sources)
     }
 
-    /// `DADD`, `DMUL`, `DFMA`: arithmetic of `f64` with `n` sources.
+    /// Lowers `DADD`, `DMUL`, `DFMA`: arithmetic of `f64` with `n` sources.
     pub(super) fn double(&mut self, opcode: &str, n: usize) -> Result<()> {
         let sources = (0..n).map(|at| self.f64(at)).collect::<Result<Vec<_>>>()?;
         let modes = self.modes("f64");
@@ -74,7 +74,7 @@ impl Lower<'_> {
         self.wide_result(function, &sources)
     }
 
-    /// `HADD2`, `HMUL2`, `HFMA2`: arithmetic of pairs of `f16` or `bf16` with `n` sources.
+    /// Lowers `HADD2`, `HMUL2`, `HFMA2`: arithmetic of pairs of `f16` or `bf16` with `n` sources.
     pub(super) fn halves(&mut self, opcode: &str, n: usize) -> Result<()> {
         if opcode == "add" && self.take_modifier(Modifier::F32) {
             // The sum of two `f16` as `f32`: compilers read a half so.
@@ -96,7 +96,7 @@ impl Lower<'_> {
         self.compute_result(opcode, &modes, &sources)
     }
 
-    /// `FMNMX`, `DMNMX`: the smaller one where the predicate holds, else the larger one.
+    /// Lowers `FMNMX`, `DMNMX`: the smaller one where the predicate holds, else the larger one.
     pub(super) fn extremum(&mut self) -> Result<()> {
         let mut modes = self.take_flags(&[(Modifier::Ftz, "ftz"), (Modifier::Nan, "NaN")]);
         let xors_signs = self.take_modifier(Modifier::Xorsign);
@@ -140,7 +140,7 @@ impl Lower<'_> {
         Ok(modifiers)
     }
 
-    /// `FSETP`, `DSETP`, `HSETP2`: compares and sets predicates.
+    /// Lowers `FSETP`, `DSETP`, `HSETP2`: compares and sets predicates.
     pub(super) fn compare_floats(&mut self, operands: FloatOperands) -> Result<()> {
         if self.take_modifier(Modifier::Min) || self.take_modifier(Modifier::Max) {
             return self.compare_for_extremum();
@@ -152,7 +152,7 @@ impl Lower<'_> {
         self.two_predicates("setp", &modifiers, &[a, b, with])
     }
 
-    /// `FSET`, `HSET2`: all ones, or 1.0 with `BF`.
+    /// Lowers `FSET`, `HSET2`: all ones, or 1.0 with `BF`.
     pub(super) fn set_floats(&mut self, operands: FloatOperands) -> Result<()> {
         let mut modifiers = self.comparison()?;
         let (ty, a, b) = self.compared_floats(operands)?;
@@ -173,7 +173,7 @@ impl Lower<'_> {
         })
     }
 
-    /// `DSETP.MIN`, `DSETP.MAX`: true if the first source is the result, and if both are NaN.
+    /// Lowers `DSETP.MIN`, `DSETP.MAX`: true if the first source is the result, and if both are NaN.
     fn compare_for_extremum(&mut self) -> Result<()> {
         let opcode = if self.take_modifier(Modifier::Min) { "min" } else { "max" };
         refuse_if!(self.boolean() != "and" || self.known_predicate(2)? != Some(true), self.unsupported());
@@ -205,14 +205,14 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `FSEL`: chooses between two floats by a predicate.
+    /// Lowers `FSEL`: chooses between two floats by a predicate.
     pub(super) fn select_float(&mut self) -> Result<()> {
         let sources = self.floats(2)?;
         let by = self.predicate(2)?;
         self.compute_result("selp", &["b32"], &[sources[0], sources[1], by])
     }
 
-    /// `MUFU`. Results are those of the approximate PTX instructions.
+    /// Lowers `MUFU`. Results are those of the approximate PTX instructions.
     pub(super) fn special_function(&mut self) -> Result<()> {
         if self.take_modifier(Modifier::Rcp64h) || self.take_modifier(Modifier::Rsq64h) {
             let opcode = if self.take_modifier(Modifier::Rcp64h) { "rcp" } else { "rsqrt" };
@@ -245,7 +245,7 @@ impl Lower<'_> {
         self.only_result(function, &[source])
     }
 
-    /// `FCHK`: true if a division needs the slow path.
+    /// Lowers `FCHK`: true if a division needs the slow path.
     pub(super) fn check_division(&mut self) -> Result<()> {
         let sources = [self.f32(0)?, self.f32(1)?];
         match self.wanted_predicate(0) {
@@ -254,7 +254,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `I2F`, `I2FP`, `F2I`, `F2F`, `FRND`: types and roundings as PTX names them.
+    /// Lowers `I2F`, `I2FP`, `F2I`, `F2F`, `FRND`: types and roundings as PTX names them.
     pub(super) fn convert(&mut self, conversion: Conversion) -> Result<()> {
         let (to, from) = self.converted_types(conversion)?;
         let round = match conversion {
@@ -316,7 +316,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `F2FP.F16.F32.PACK_AB`: two `f32` to a pair of halves.
+    /// Lowers `F2FP.F16.F32.PACK_AB`: two `f32` to a pair of halves.
     pub(super) fn pack_halves(&mut self) -> Result<()> {
         let ty = match (self.take_modifier(Modifier::Bf16), self.take_modifier(Modifier::F16)) {
             (true, _) => "bf16x2",

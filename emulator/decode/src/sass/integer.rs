@@ -31,7 +31,7 @@ impl Lower<'_> {
         self.only_result(self.builtin(Builtin::Mov32), &[source])
     }
 
-    /// `IADD3{.X} R{, carry{, carry}}, a, b, c{, carry{, carry}}`
+    /// Lowers `IADD3{.X} R{, carry{, carry}}, a, b, c{, carry{, carry}}`
     pub(super) fn add3(&mut self) -> Result<()> {
         let wants = self.wanted_predicates();
         let extended = self.take_modifier(Modifier::X);
@@ -114,7 +114,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `IMAD` and its special cases.
+    /// Lowers `IMAD` and its special cases.
     pub(super) fn multiply_add(&mut self) -> Result<()> {
         let sign = self.sign();
         if self.take_modifier(Modifier::Wide) {
@@ -201,7 +201,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `LEA`: a shifted word, or the high word of two, and a sum.
+    /// Lowers `LEA`: a shifted word, or the high word of two, and a sum.
     pub(super) fn shift_add(&mut self) -> Result<()> {
         let wants = self.wanted_predicates();
         let carries = self.take_modifier(Modifier::X) || wants.iter().any(Option::is_some);
@@ -235,7 +235,7 @@ impl Lower<'_> {
         self.sum_with_carries(&wants, &[shifted, b, zero, carry])
     }
 
-    /// `LOP3.LUT {P,} R, a, b, c, table, P`
+    /// Lowers `LOP3.LUT {P,} R, a, b, c, table, P`
     pub(super) fn logic(&mut self) -> Result<()> {
         let [a, b, c] = [self.int(0)?, self.int(1)?, self.int(2)?];
         let table = self.immediate(3).ok_or_else(|| self.unsupported())?;
@@ -264,7 +264,7 @@ impl Lower<'_> {
         self.write(vec![PendingResult::Line(dst, value), PendingResult::Pred(pred, any)])
     }
 
-    /// `PLOP3.LUT P, P, p, q, r, table, table`
+    /// Lowers `PLOP3.LUT P, P, p, q, r, table, table`
     pub(super) fn predicate_logic(&mut self) -> Result<()> {
         let sources = [self.predicate(0)?, self.predicate(1)?, self.predicate(2)?];
         let mut writes = Vec::new();
@@ -278,7 +278,7 @@ impl Lower<'_> {
         self.write(writes)
     }
 
-    /// `SHF`: a funnel shift.
+    /// Lowers `SHF`: a funnel shift.
     pub(super) fn shift(&mut self) -> Result<()> {
         let how = Shift {
             right: self.take_modifier(Modifier::R),
@@ -301,7 +301,7 @@ impl Lower<'_> {
         self.result(function, dst, &sources)
     }
 
-    /// `PRMT R, a, selector, c`
+    /// Lowers `PRMT R, a, selector, c`
     pub(super) fn permute(&mut self) -> Result<()> {
         let (a, selector, c) = (self.int(0)?, self.int(1)?, self.int(2)?);
         let mode = self.take_choice(&[
@@ -317,13 +317,13 @@ impl Lower<'_> {
         self.compute_result("prmt", &modifiers, &[a, c, selector])
     }
 
-    /// `SEL`: chooses between two 32-bit values by a predicate.
+    /// Lowers `SEL`: chooses between two 32-bit values by a predicate.
     pub(super) fn select(&mut self) -> Result<()> {
         let (a, b, by) = (self.int(0)?, self.int(1)?, self.predicate(2)?);
         self.compute_result("selp", &["b32"], &[a, b, by])
     }
 
-    /// `IMNMX`, `VIMNMX`: minimum or maximum, by a predicate.
+    /// Lowers `IMNMX`, `VIMNMX`: minimum or maximum, by a predicate.
     pub(super) fn integer_extremum(&mut self) -> Result<()> {
         let types = [(Modifier::U32, "u32"), (Modifier::U16x2, "u16x2"), (Modifier::S16x2, "s16x2")];
         let mut modifiers = vec![self.take_choice(&types).unwrap_or("s32")];
@@ -332,7 +332,7 @@ impl Lower<'_> {
         self.min_or_max(&modifiers, &sources, 2)
     }
 
-    /// `VIADDMNMX`: minimum or maximum of a sum and a third operand.
+    /// Lowers `VIADDMNMX`: minimum or maximum of a sum and a third operand.
     pub(super) fn sum_extremum(&mut self) -> Result<()> {
         let ty = self.sign();
         let sum = [self.int(0)?, self.int(1)?];
@@ -341,7 +341,7 @@ impl Lower<'_> {
         self.min_or_max(&[ty], &sources, 3)
     }
 
-    /// `IDP.4A`, `IDP.2A`: dot product of packed integers, added to a third operand.
+    /// Lowers `IDP.4A`, `IDP.2A`: dot product of packed integers, added to a third operand.
     pub(super) fn dot_product(&mut self) -> Result<()> {
         let mut signs = self.take_all(&[
             (Modifier::U8, "u32"),
@@ -366,7 +366,7 @@ impl Lower<'_> {
         self.plain("dp2a", &signs, 3)
     }
 
-    /// `ISETP`. With `.EX` the words are the high ones of 64 bits, and the last predicate compares the low ones.
+    /// Lowers `ISETP`. With `.EX` the words are the high ones of 64 bits, and the last predicate compares the low ones.
     pub(super) fn compare_integers(&mut self) -> Result<()> {
         let ty = self.sign();
         let name = self.take_choice(&COMPARISONS[..6]).ok_or_else(|| self.unsupported())?;
@@ -393,14 +393,14 @@ impl Lower<'_> {
         })
     }
 
-    /// `FLO`: position of the highest one, or its distance from the top.
+    /// Lowers `FLO`: position of the highest one, or its distance from the top.
     pub(super) fn find_leading_one(&mut self) -> Result<()> {
         let ty = self.sign();
         let modifiers = if self.take_modifier(Modifier::Sh) { vec!["shiftamt", ty] } else { vec![ty] };
         self.plain("bfind", &modifiers, 1)
     }
 
-    /// `P2R R, PR, c, mask`: predicates as the lowest bits of `c`.
+    /// Lowers `P2R R, PR, c, mask`: predicates as the lowest bits of `c`.
     pub(super) fn predicates_to_register(&mut self) -> Result<()> {
         let mask = self.immediate(2).ok_or_else(|| self.unsupported())?;
         let rest = self.int(1)?;
@@ -416,7 +416,7 @@ impl Lower<'_> {
         self.only_result(self.builtin(Builtin::Mov32), &[value])
     }
 
-    /// `R2P PR, R, mask`
+    /// Lowers `R2P PR, R, mask`
     pub(super) fn register_to_predicates(&mut self) -> Result<()> {
         let (value, Some(mask)) = (self.int(0)?, self.immediate(1)) else { return Err(self.unsupported()) };
         let mut writes = Vec::new();

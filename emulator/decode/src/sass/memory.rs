@@ -139,7 +139,7 @@ impl Lower<'_> {
         self.emit(OpKind::Store(Box::new(Access { order, ..access })))
     }
 
-    /// `LDC`, `ULDC`. A known offset reads a register that is there already.
+    /// Lowers `LDC`, `ULDC`. A known offset reads a register that is there already.
     pub(super) fn load_constant(&mut self) -> Result<()> {
         let constant = self.take_first_source(|value| match value {
             Value::Constant(constant) => Some(constant),
@@ -210,7 +210,7 @@ impl Lower<'_> {
         Ok(dst)
     }
 
-    /// `LDGSTS`: an asynchronous copy from global to shared memory.
+    /// Lowers `LDGSTS`: an asynchronous copy from global to shared memory.
     pub(super) fn copy(&mut self) -> Result<()> {
         let (to, from) = (self.memory(0)?, self.memory(1)?);
         let (dst, src) = (self.address(to, MemSpace::Shared)?, self.address(from, MemSpace::Global)?);

@@ -1,7 +1,6 @@
 //! Linear copies between host, device and arrays.
 //!
-//! A copy from or to pageable memory is complete when its call returns, as the driver promises for sources and does for
-//! destinations; copies of pinned memory may continue.
+//! A copy from or to pageable memory is complete when its call returns; copies of pinned memory may continue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

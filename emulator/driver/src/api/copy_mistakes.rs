@@ -16,8 +16,7 @@ pub(super) fn explain_copy(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) {
     }
 }
 
-/// Returns the sentence for a copy with one end in host memory, passed as a device address, and the other in device
-/// memory: with the ends exchanged it would be valid.
+/// Returns the sentence for a copy whose ends are exchanged: host memory passed as a device address, and the reverse.
 fn exchanged(
     head: &str,
     (direction, end): (&str, &CopyEnd),

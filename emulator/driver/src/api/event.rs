@@ -1,5 +1,4 @@
-//! Events. Times are those of the host's clock when the stream's work got there: the duration of the emulation. Work of
-//! other streams counts as if it ran at the same time.
+//! Events. Their times are the host's when the stream gets there, as if other streams ran at the same time.
 
 use std::ffi::c_uint;
 use std::sync::Arc;

@@ -1,7 +1,6 @@
 //! Kernel launches.
 //!
-//! Errors of the launch itself are returned at once; errors in the kernel are returned by the next synchronisation, and
-//! from then on by every call: the context is lost, as on hardware.
+//! Errors of a launch are returned at once; errors in the kernel by every call from the next synchronisation on.
 
 use std::ffi::c_uint;
 use std::sync::atomic::Ordering;

@@ -67,7 +67,7 @@ fn fill_async(params: MemsetNodeParams, stream_handle: Handle) -> Outcome {
     if fill.is_empty() { Ok(()) } else { stream.enqueue(Arc::new(fill)).map(|_| ()) }
 }
 
-/// Fills, and returns when that is done.
+/// Fills memory, and returns when that is done.
 fn fill(params: MemsetNodeParams) -> Outcome {
     let stream = usable_stream(0)?;
     let fill = Fill::new(params)?;

@@ -29,7 +29,7 @@ fn load(image: &[u8]) -> Result<sys::CUmodule, (CUresult, String)> {
     }
 }
 
-/// y = 3 x + y for x = 0, 1, 2, … and y = 1.
+/// Computes y = 3 x + y for x = 0, 1, 2, … and y = 1.
 fn run(saxpy: sys::CUfunction) {
     const N: usize = 100;
     let x: Vec<f32> = (0..N as u16).map(f32::from).collect();

@@ -217,7 +217,7 @@ impl Map {
     }
 }
 
-/// C = A * B with the kernel of `product.cu`, on as many blocks.
+/// Computes C = A * B with the kernel of `product.cu`, on as many blocks.
 #[track_caller]
 fn multiply(m: usize, n: usize, k: usize, blocks: u32) {
     driver();

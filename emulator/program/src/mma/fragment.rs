@@ -31,7 +31,7 @@ fn one_of(names: &[&'static str], name: &str) -> Option<&'static str> {
     names.iter().find(|&&known| known == name).copied()
 }
 
-/// M, N and K of a name such as `m16n16k16`.
+/// Returns M, N and K of a name such as `m16n16k16`.
 pub fn parse_shape(shape: &str) -> Option<[u32; 3]> {
     let (m, rest) = shape.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k')?;

@@ -40,7 +40,7 @@ pub enum Types {
 const ROWS: usize = 16;
 
 impl MmaForm {
-    /// Form of an instruction, if the shape exists. A sparse A has a sparsity selector.
+    /// Returns the form of an instruction, if the shape exists. A sparse A has a sparsity selector.
     pub fn new(m: u8, k: u16, types: Types, selector: Option<u8>) -> Option<Self> {
         use FactorType::{Bf16, E4m3, E5m2, F16, Tf32};
         let form = Self { m, k, types, selector };
@@ -162,7 +162,7 @@ impl MmaForm {
         (lane / 4 + 8 * (register % down), k)
     }
 
-    /// Column and first k of a register of B.
+    /// Returns the column and first k of a register of B.
     pub fn in_b(self, lane: usize, register: usize) -> (usize, usize) {
         (lane / 4, self.packed() * (lane % 4 + 4 * register))
     }
@@ -183,8 +183,7 @@ impl MmaForm {
         }
     }
 
-    /// [`MmaForm::multiply`] with constants, so that elements are moved without computed shifts: the elements per
-    /// register, and the sizes of A in groups of eight and of B in rows.
+    /// Multiplies as [`MmaForm::multiply`] with constant sizes, so that elements are moved without computed shifts.
     fn multiply_packed<const PACKED: usize, const GROUPS: usize, const DEPTH: usize>(
         self,
         a: &[[u32; 32]],
@@ -248,7 +247,7 @@ impl MmaForm {
         }
     }
 
-    /// [`MmaForm::multiply`] of integers, and with a sparse A: each row of A chooses rows of B.
+    /// Multiplies integers, and by a sparse A: each row of A chooses rows of B.
     fn multiply_each(self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]], metadata: Option<&[u32; 32]>) {
         let (stored, packed) = (self.stored(), self.packed());
         let bits = 32 / packed as u32;
@@ -315,7 +314,7 @@ impl MmaForm {
         }
     }
 
-    /// [`MmaForm::multiply`] for `f64`.
+    /// Multiplies as [`MmaForm::multiply`] does, for `f64`.
     pub fn multiply_f64(self, a: &[[u64; 32]], b: &[[u64; 32]], d: &mut [[u64; 32]]) {
         let k = usize::from(self.k);
         let mut rows = vec![0.0; usize::from(self.m) * k];

@@ -16,7 +16,7 @@ pub const WARPS: u32 = 4;
 /// Bytes of a piece.
 pub const PIECE: u32 = 16;
 /// Bytes of a row: all of its k.
-const K_BYTES: usize = 32;
+pub(crate) const K_BYTES: usize = 32;
 
 /// Returns the bytes of an element in shared memory.
 pub fn element_bytes(kind: FactorType) -> usize {
@@ -25,10 +25,6 @@ pub fn element_bytes(kind: FactorType) -> usize {
         FactorType::Tf32 => 4,
         FactorType::E4m3 | FactorType::E5m2 => 1,
     }
-}
-
-pub fn elements_per_row(kind: FactorType) -> usize {
-    K_BYTES / element_bytes(kind)
 }
 
 /// Descriptor of a factor in shared memory.
@@ -85,7 +81,7 @@ impl Descriptor {
         })
     }
 
-    /// Swizzled address at `offset` from the start.
+    /// Returns the swizzled address at `offset` from the start.
     fn place(&self, offset: u32) -> u32 {
         let base = self.base << 7;
         let at = self.start + offset;

@@ -1,7 +1,6 @@
 //! Source lines of code: `.debug_line`, in the format of DWARF.
 //!
-//! Addresses in it are those of sections that relocations name, so each section gets a range of addresses to itself.
-//! Damage costs only the lines: the code runs without.
+//! Relocations name the sections of addresses, so each gets its own range. Damage costs only the lines.
 
 use std::collections::HashMap;
 

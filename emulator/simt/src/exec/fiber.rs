@@ -147,8 +147,7 @@ impl Fiber {
         self.exit(LaneMask::EMPTY);
     }
 
-    /// Makes the lanes of the top frame call: each of `ways`, lanes and a position, runs until it returns, the first
-    /// one first. The frame continues at `resume` when all have returned.
+    /// Makes the lanes of the top frame call `ways`, the first one first, and continue at `resume` after all returned.
     pub(crate) fn call(&mut self, resume: u32, ways: &[(LaneMask, u32)]) {
         self.set_pc(resume);
         let frames = ways.iter().rev().map(|&(mask, pc)| Frame { pc, reconvergence_pc: NEVER, mask });

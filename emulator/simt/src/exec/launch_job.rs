@@ -73,8 +73,7 @@ impl Job<'_> {
         (bz * y + by) * x + bx
     }
 
-    /// Returns whether some blocks may not fit on a device together with the others, so that a block which waits for
-    /// one of them waits forever: none of them reads a clock.
+    /// Returns whether blocks may not fit on a device together, so that waiting for one may never end (without clocks).
     pub(crate) fn fills_a_device(&self) -> bool {
         let blocks: u64 = self.grid.iter().map(|&n| u64::from(n)).product();
         let reads_clock = || self.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::ReadClock { .. }));

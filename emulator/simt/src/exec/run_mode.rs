@@ -3,8 +3,7 @@
 use crate::exec::worker::Worker;
 
 pub(crate) trait RunMode {
-    /// The variant handles every launch: it decides at run time whether to count and check, and alone calls observers,
-    /// propagates undefined values and performs asynchronous products.
+    /// The variant handles every launch, decides at run time, and alone supports observers and undefined values.
     const GENERAL: bool = false;
     const COUNTS: bool = false;
     const CHECKS: bool = false;

@@ -207,8 +207,7 @@ pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost 
     cost
 }
 
-/// Returns the sectors of an atomic on global memory. Lanes on one element are served one after the other: a sector is
-/// accessed once for each lane on its busiest element.
+/// Returns the sectors of a global atomic: each is accessed once for each lane on its busiest element.
 pub fn atomic_sectors(addresses: &Addresses, bytes: u32) -> u32 {
     let mut elements: Vec<u64> = addresses.iter().flatten().copied().collect();
     sort(&mut elements);

@@ -34,7 +34,7 @@ fn pick(class: Class, seed: u32) -> u32 {
     }
 }
 
-/// An op from eight random numbers.
+/// Makes an op of eight random numbers.
 fn op(at: u32, n_ops: u32, r: &[u32; 8]) -> VirtualOp {
     let mut classes = AluClasses::NONE;
     let mut guard = if r[0].is_multiple_of(4) { pick(Pred, r[1]) } else { TRUE };

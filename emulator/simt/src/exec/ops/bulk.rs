@@ -250,8 +250,7 @@ impl Worker<'_> {
                 Some(at) => sources.map(|from| from.wrapping_add(at as usize & ((1 << RANK_SHIFT) - 1))),
                 None => find_global(job, at, bytes.into(), false).ok(),
             });
-            // SAFETY: the box was found to lie in the block's shared memory when the copy started, and `find_global`
-            // has found `n` bytes, which the launch holds.
+            // SAFETY: the box is in the block's shared memory, checked at the start; `find_global` has found `n` bytes.
             unsafe {
                 match (global, from) {
                     (_, Some(from)) => {

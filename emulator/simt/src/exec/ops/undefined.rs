@@ -372,8 +372,7 @@ impl Worker<'_> {
         ranges.into_boxed_slice()
     }
 
-    /// Computes the undefined registers after an operation, before it is executed. Loads, stores, atomics and
-    /// operations on other lanes' registers do their part themselves.
+    /// Computes undefined registers after an operation, except loads, stores, atomics and operations across lanes.
     pub(crate) fn propagate_undefined(&mut self, op: &Op, pc: u32, active: LaneMask, frame: LaneMask) {
         let guard = self.checks.shadow.pred(op.guard.pred.into());
         if !(self.checks.shadow.lanes(guard) & frame).is_empty() {

@@ -88,8 +88,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Reports lanes that shuffle a value from a named lane that went another way. What comes from a lane that the
-    /// block or the mask lacks is undefined, and its use is reported.
+    /// Reports shuffles from named lanes that went another way; values of lanes that do not exist become undefined.
     #[inline]
     fn check_sources(&mut self, groups: &[(LaneMask, LaneMask)], sources: &[u32; 32], pc: u32, active: LaneMask) {
         for &(named, lanes) in groups {

@@ -63,8 +63,7 @@ impl Worker<'_> {
         self.stop_in(&watch, endless);
     }
 
-    /// Stops the launch if the warp that is about to run is watched, and in a loop that never ends. A watched warp runs
-    /// as it does otherwise: a launch must not depend on who watches.
+    /// Stops the launch if the warp about to run is watched and in an endless loop; watching changes nothing else.
     pub(super) fn begin_watched_turn(&mut self, w: u32) {
         let Some(mut watch) = self.block.watch.take_if(|watch| watch.warp == w) else { return };
         let Some(stack) = self.only_running(w) else { return };

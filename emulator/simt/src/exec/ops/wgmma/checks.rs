@@ -494,8 +494,7 @@ impl Worker<'_> {
 /// The bits of a descriptor that are the leading dimension's offset.
 const LEADING: u64 = 0x3fff << 16;
 
-/// Returns whether two descriptors differ in the leading dimension's offset as they do if a whole address, the rank of
-/// its block included, was divided by 16 and added to one of them.
+/// Returns whether one of two descriptors has a whole address, rank included, added to its leading dimension's offset.
 fn is_off_by_rank(descriptor: u64, first: u64, rank: u32) -> bool {
     let rank = u64::from(rank) << RANK_SHIFT >> PIECE.ilog2();
     let [own, first] = [descriptor, first].map(|bits| bits & LEADING);
