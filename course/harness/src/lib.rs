@@ -143,7 +143,7 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<ExitCode, StepErro
     }
 }
 
-/// Tells by the exit code if the driver has a device; prints why it has none.
+/// Returns in the exit code whether the driver has a device; prints why it has none.
 fn probe_device() -> Result<ExitCode, StepError> {
     match device::count_devices() {
         Ok(_) => Ok(Exit::Passed.into()),

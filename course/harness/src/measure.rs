@@ -1,4 +1,4 @@
-//! One kernel on one shape: finds out how it is run, and measures it.
+//! Measures one kernel on one shape, by its kind.
 
 pub(crate) mod case;
 pub mod diagnose;
@@ -92,7 +92,7 @@ pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case
     }
 }
 
-/// Names what the shape or the device lacks for the kernel, or for other PTX in its place.
+/// Returns what the shape or the device lacks for the kernel, or for other PTX in its place.
 pub(crate) fn cannot_run(gpu: &Gpu, kernel: &Kernel, shape: Shape, other: Option<&str>) -> Option<String> {
     if let Some(lacks) = kernel.requirement.and_then(|requirement| requirement(shape)) {
         return Some(lacks.into());
@@ -113,7 +113,7 @@ fn needs_capability(ptx: &str, there: &str) -> Option<String> {
     (!runs).then(|| format!("needs compute capability {major}.{minor}; this device has {there}"))
 }
 
-/// Says why the device cannot launch this, if so.
+/// Returns why the device cannot launch this, if so.
 pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     let (x, y, z) = config.grid_dim;
     let max = gpu.info.max_grid;

@@ -24,7 +24,7 @@ pub fn json(line: &records::record::Line) -> Result<(), StepError> {
     write(&format!("{text}\n"))
 }
 
-/// Says on a terminal what is being done, on a line that is drawn anew.
+/// Prints what is being done on a terminal, in place of the previous such line.
 pub fn progress(text: &str) {
     let mut err = std::io::stderr().lock();
     if err.is_terminal() {
@@ -42,7 +42,7 @@ pub fn milestone(text: &str) {
     }
 }
 
-/// Takes the line away that was drawn last.
+/// Clears the progress line.
 pub fn progress_done() {
     let mut err = std::io::stderr().lock();
     if err.is_terminal() {

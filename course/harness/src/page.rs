@@ -117,7 +117,7 @@ impl PassedKernels {
     }
 }
 
-/// Tells what the emulated GPU's figures rest on.
+/// Names the sources of the emulated GPU's figures.
 fn ground(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
     let mut missing =
         step_run.kernels.iter().filter(|kernel| kernel.code().is_some() && machine::committed(kernel).is_none());

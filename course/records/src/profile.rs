@@ -291,7 +291,7 @@ impl ProfileRecord {
         record.save(path)
     }
 
-    /// Takes in a profile in place of an older one of the same kernel and shape. Runs that nothing refers to go.
+    /// Adds a profile in place of an older one of the same kernel and shape, and removes unreferenced runs.
     pub fn add(&mut self, by: &Profiler, profile: Profile) {
         if !self.runs.iter().any(|known| known.run.id == by.run.id) {
             self.runs.push(by.clone());
@@ -349,7 +349,7 @@ impl Profile {
 }
 
 impl Counted {
-    /// Puts the emulated GPU's counters beside a profile. `None` where a metric is missing.
+    /// Compares the emulated GPU's counters with a profile. `None` where a metric is missing.
     pub fn new(profile: &Profile, counters: &Counters) -> Option<Self> {
         Some(Self {
             run: profile.run.clone(),

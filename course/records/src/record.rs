@@ -47,7 +47,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Takes over the duel of an older measurement of the same code, unless it has its own.
+    /// Copies the duel of an older measurement of the same code, unless it has its own.
     fn keep_duel(&mut self, older: Self) {
         let same_code = self.ptx_sha256 == older.ptx_sha256;
         let (Outcome::Passed(new), Outcome::Passed(old)) = (&mut self.outcome, older.outcome) else { return };

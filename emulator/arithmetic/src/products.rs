@@ -112,7 +112,7 @@ struct Factor {
 impl Factors {
     pub const ZERO: Self = Self { magnitude: [0; 8], exponent: [ZERO; 8], sign: [0; 8] };
 
-    /// Gives factors of E5M2 as many bits after the point as those of E4M3.
+    /// Shifts factors of E5M2 to as many bits after the point as those of E4M3.
     pub fn widen(&mut self) {
         for (magnitude, exponent) in self.magnitude.iter_mut().zip(self.exponent) {
             *magnitude <<= i32::from(exponent != SPECIAL);

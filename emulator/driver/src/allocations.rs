@@ -99,7 +99,7 @@ fn take(bytes: u64) -> Outcome {
     twice(|| MEMORY.take(bytes))
 }
 
-/// Takes memory, if need be after queued work: memory that it is about to free counts as free.
+/// Allocates memory, if need be after queued work, which may free some.
 fn twice<T, E>(take: impl Fn() -> Result<T, E>) -> Outcome<T> {
     take().or_else(|_| {
         drain_all();

@@ -133,7 +133,7 @@ impl<T> Table<T> {
         self.write().live.get_mut(&serial)?.take()
     }
 
-    /// Gives a suspended handle an object again.
+    /// Stores a new object under a suspended handle.
     pub(crate) fn revive(&self, handle: Handle, make: impl FnOnce(Handle) -> T) -> Arc<T> {
         let value = Arc::new(make(handle));
         if let Some(serial) = self.serial(handle) {

@@ -198,7 +198,7 @@ impl Queue {
         self.wait(self.last().0)
     }
 
-    /// Lets the worker end once its jobs are done.
+    /// Makes the worker end once its jobs are done.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.changed.notify_all();

@@ -160,7 +160,7 @@ pub(crate) fn name_params(kernel: Option<String>, names: Vec<String>) {
     }
 }
 
-/// Takes the request for a prediction of the next launch.
+/// Returns whether a prediction of the next launch was requested, and resets the request.
 pub(crate) fn takes_prediction() -> bool {
     let mut predicts = false;
     choose(|c| predicts = std::mem::take(&mut c.predicts_next));

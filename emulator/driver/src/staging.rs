@@ -14,14 +14,14 @@ use crate::{diagnose, sync::lock};
 const MAX_BYTES: usize = 64 << 20;
 
 /// A copy, and what its source held when it was started.
-struct Followed {
+struct TrackedCopy {
     queue: usize,
     ticket: u64,
     source: u64,
     bytes: Vec<u8>,
 }
 
-static FOLLOWED: Mutex<Vec<Followed>> = Mutex::new(Vec::new());
+static TRACKED: Mutex<Vec<TrackedCopy>> = Mutex::new(Vec::new());
 static N_BYTES: AtomicUsize = AtomicUsize::new(0);
 
 /// # Safety
@@ -37,16 +37,16 @@ unsafe fn read(address: u64, n: usize) -> Vec<u8> {
 ///
 /// # Safety
 /// The source is pinned memory, which is released after work that was submitted before.
-pub(crate) unsafe fn follow(queue: usize, ticket: u64, source: u64, n: usize) {
-    let mut followed = lock(&FOLLOWED);
+pub(crate) unsafe fn track(queue: usize, ticket: u64, source: u64, n: usize) {
+    let mut tracked = lock(&TRACKED);
     if N_BYTES.load(Ordering::Acquire).saturating_add(n) <= MAX_BYTES {
         // SAFETY: this function's requirement.
-        followed.push(Followed { queue, ticket, source, bytes: unsafe { read(source, n) } });
+        tracked.push(TrackedCopy { queue, ticket, source, bytes: unsafe { read(source, n) } });
         N_BYTES.fetch_add(n, Ordering::AcqRel);
     }
 }
 
-/// Returns whether a copy is followed: else nothing needs to be looked up for [`settle_awaited`].
+/// Returns whether a copy is tracked: else nothing needs to be looked up for [`settle_awaited`].
 pub(crate) fn is_following() -> bool {
     N_BYTES.load(Ordering::Acquire) != 0
 }
@@ -63,20 +63,20 @@ pub(crate) fn settle_before_overwrite(address: u64, n: usize) {
 }
 
 /// Ends following copies, and reports a source that has changed.
-fn settle(is_over: impl Fn(&Followed) -> bool) {
+fn settle(is_over: impl Fn(&TrackedCopy) -> bool) {
     if !is_following() {
         return;
     }
-    let mut followed = lock(&FOLLOWED);
-    let over: Vec<Followed> = followed.extract_if(.., |copy| is_over(copy)).collect();
+    let mut tracked = lock(&TRACKED);
+    let over: Vec<TrackedCopy> = tracked.extract_if(.., |copy| is_over(copy)).collect();
     // SAFETY: to release the memory is to wait for the copy first, which comes here.
-    let is_changed = |copy: &&Followed| unsafe { read(copy.source, copy.bytes.len()) } != copy.bytes;
-    let changed: Vec<&Followed> = over.iter().filter(is_changed).collect();
+    let is_changed = |copy: &&TrackedCopy| unsafe { read(copy.source, copy.bytes.len()) } != copy.bytes;
+    let changed: Vec<&TrackedCopy> = over.iter().filter(is_changed).collect();
     // A thread that finds no copy any more may release its source.
-    N_BYTES.store(followed.iter().map(|copy| copy.bytes.len()).sum(), Ordering::Release);
+    N_BYTES.store(tracked.iter().map(|copy| copy.bytes.len()).sum(), Ordering::Release);
     let Some(first) = changed.first() else { return };
     let n_same =
-        |copies: &mut dyn Iterator<Item = &Followed>| copies.filter(|copy| copy.source == first.source).count();
+        |copies: &mut dyn Iterator<Item = &TrackedCopy>| copies.filter(|copy| copy.source == first.source).count();
     diagnose::warning_once(&HostWarning {
         code: "W-STAGING",
         title: "pinned memory was changed while an asynchronous copy may still read it".into(),

@@ -191,7 +191,7 @@ impl Emulator {
         unsafe { (self.name_parameters)(kernel, pointers.as_ptr(), pointers.len() as u32) };
     }
 
-    /// Gives the text of a source file, under the path that the PTX gives it, for messages. Text is cut at a NUL.
+    /// Registers the text of a source file under its path in the PTX, for messages. Text is cut at a NUL.
     pub fn add_source(&self, path: &str, text: &str) {
         let (path, text) = (c_text(path), c_text(text));
         // SAFETY: strings that end with NUL, alive during the call.

@@ -104,13 +104,13 @@ impl Account {
         self.max_steps - self.steps.get()
     }
 
-    /// Takes bytes of the decoded module.
+    /// Charges bytes of the decoded module.
     pub fn bytes(&self, n: u64) -> Result<(), TooLarge> {
         let room = self.room;
         add(&self.bytes, n, room, || format!("its code takes more than the {room} bytes that there are for it"))
     }
 
-    /// Takes operations, with their bytes.
+    /// Charges operations, with their bytes.
     pub fn ops(&self, n: u64) -> Result<(), TooLarge> {
         let max = self.max_ops;
         add(&self.ops, n, max, || {
@@ -119,7 +119,7 @@ impl Account {
         self.bytes(n * OP_BYTES)
     }
 
-    /// Takes steps of decoding.
+    /// Charges steps of decoding.
     pub fn steps(&self, n: u64) -> Result<(), TooLarge> {
         let max = self.max_steps;
         add(&self.steps, n, max, || {

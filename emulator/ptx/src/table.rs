@@ -161,7 +161,7 @@ fn is_name(word: &str) -> bool {
     )
 }
 
-/// Puts the modifiers of every instruction into the manual's order.
+/// Sorts the modifiers of every instruction into the manual's order.
 pub fn canonicalise(module: &mut Module) {
     for item in &mut module.items {
         if let Item::Function(function) = item {

@@ -136,7 +136,7 @@ impl Gpu {
         Module::load(&self.memory, text, level)
     }
 
-    /// Launches a kernel with a parameter block, right or wrong.
+    /// Launches a kernel with a parameter block, whose contents are not checked.
     pub fn launch(&self, kernel: &LoadedKernel, config: &LaunchRequest) -> LaunchResult {
         launch::launch(&self.memory, kernel, config, self.environment())
     }

@@ -311,7 +311,7 @@ impl Memory {
         Ok(base)
     }
 
-    /// Gives an allocation back. A launch that still runs keeps the bytes until it ends.
+    /// Frees an allocation. A launch that still runs keeps the bytes until it ends.
     pub fn free(&self, address: u64) -> Result<(), FreeError> {
         let mut state = self.write_state();
         let info = match state.table.slot(address) {

@@ -98,7 +98,7 @@ struct Variables {
 }
 
 impl Variables {
-    /// Gives the variables of machine code memory, each segment as a whole: the code counts on how they lie in it.
+    /// Allocates the variables of machine code by whole segments: the code relies on their layout.
     fn place(&mut self, module: &sass::Module) -> Result<decode::sass::Segments, LoadError> {
         let mut places: HashMap<Segment, u64> = HashMap::new();
         let sizes = [

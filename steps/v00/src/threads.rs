@@ -7,7 +7,7 @@ use std::thread;
 use catalog::Shape;
 
 pub(crate) fn n_cores() -> usize {
-    // Asking takes longer than a small product: the answer is in files.
+    // The query reads files, which takes longer than a small product.
     static CORES: OnceLock<usize> = OnceLock::new();
     *CORES.get_or_init(|| thread::available_parallelism().map_or(1, NonZero::get))
 }

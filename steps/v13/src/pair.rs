@@ -147,7 +147,7 @@ pub unsafe fn copy_between(
     unsafe { sys::cuMemcpyPeerAsync(target, to, source, from, bytes, stream) }.result()
 }
 
-/// Lets two different devices reach each other's memory, if they can.
+/// Enables two devices to access each other's memory, if they can.
 pub fn connect(contexts: [&Arc<CudaContext>; 2]) -> Result<bool, DriverError> {
     for rank in [0, 1] {
         let (one, other) = (contexts[rank], contexts[1 - rank]);

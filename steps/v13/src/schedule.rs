@@ -43,7 +43,7 @@ pub enum OpKind {
         adds: bool,
     },
     Out(Block),
-    /// Gives elements of B to the other device, or gets some.
+    /// Sends elements of B to the other device, or receives some.
     Exchange(Exchange),
 }
 

@@ -119,7 +119,7 @@ pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, NoCub
     stream.alloc_zeros(WORKSPACE).map_err(NoCublas::NoMemory)
 }
 
-/// Gives a handle its workspace. Without one, products would allocate memory while their stream is captured.
+/// Sets the workspace of a handle. Without one, products would allocate memory while their stream is captured.
 ///
 /// # Safety
 /// The handle is alive, its stream is this one, and the memory outlives it.

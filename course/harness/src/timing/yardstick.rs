@@ -117,7 +117,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         Ok(Sampler::new(gpu, one_ms, || self.put()))
     }
 
-    /// Puts it into the stream.
+    /// Enqueues it.
     fn put(&mut self) -> Result<(), StepError> {
         let shape = self.shape;
         let (Some(algorithm), Some(light)) = (self.algorithm, &mut self.light) else {

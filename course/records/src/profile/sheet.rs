@@ -47,7 +47,7 @@ impl Default for Sheet {
 }
 
 impl Sheet {
-    /// Puts both sides together. What was not launched is taken from the sheet as it was `before`.
+    /// Merges both sides. Kernels that were not launched keep their values from `before`.
     ///
     /// # Errors
     /// Names the first profile whose launch is missing, or lacks a counter.

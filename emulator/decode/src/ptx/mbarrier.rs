@@ -118,8 +118,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], bytes, [barrier];` and the
-    /// like.
+    /// Lowers `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], n, [barrier];`
     pub(super) fn bulk_copy(&mut self, instruction: &'a Instruction) -> Result<()> {
         if instruction.has("prefetch") {
             return self.emit(OpKind::Nop);

@@ -15,7 +15,7 @@ use crate::{api::copy_mistakes::explain_copy, contexts::Context, cuda_constants:
 use crate::{graphs::Work, mistakes};
 use crate::{settings, staging};
 
-/// Refuses unusable ends, with a message; `what` is copied.
+/// Refuses unusable ends, with a message that names what is `copied`.
 pub(crate) fn check_ends(to: &CopyEnd, from: &CopyEnd, n: usize, copied: &str) -> Outcome {
     to.check(n).and_then(|()| from.check(n)).inspect_err(|_| explain_copy(to, from, n, copied))
 }
@@ -132,10 +132,10 @@ fn copy_async(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
         return stream.submit_sync(move || copy.now());
     }
     let pinned = copy.from.host_address().filter(|from| copy.to.host_address().is_none() && is_staging(*from, n));
-    let is_followed = copy.diagnosis;
-    if let (Some(ticket), Some(from)) = (stream.enqueue(Arc::new(copy))?, pinned.filter(|_| is_followed)) {
+    let is_tracked = copy.diagnosis;
+    if let (Some(ticket), Some(from)) = (stream.enqueue(Arc::new(copy))?, pinned.filter(|_| is_tracked)) {
         // SAFETY: pinned memory, which is released only after a wait for this copy.
-        unsafe { staging::follow(stream.context.queue.id(), ticket, from, n) };
+        unsafe { staging::track(stream.context.queue.id(), ticket, from, n) };
     }
     Ok(())
 }

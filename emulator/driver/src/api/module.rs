@@ -112,7 +112,7 @@ pub(crate) fn unload_after_work(handle: Handle) -> Outcome {
     unload(handle).map(|_| ()).ok_or(ERROR_INVALID_HANDLE)
 }
 
-/// Puts a module that was loaded from an image into a context.
+/// Adds a module that was loaded from an image to a context.
 pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_registers: Option<u32>) -> Handle {
     let constant_bytes = module.variables().iter().filter(|v| v.constant).map(|v| v.bytes).sum::<u64>();
     let kernels = module.kernels().to_vec();

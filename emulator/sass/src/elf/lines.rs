@@ -29,7 +29,7 @@ impl gimli::read::Relocate<usize> for Relocations<'_> {
     }
 }
 
-/// Gives the kernels their lines.
+/// Adds the source lines to the kernels.
 pub(super) fn add(file: &File<'_>, kernels: &mut [CubinKernel]) -> Result<(), ReadError> {
     let Some(&at) = file.by_name.get(".debug_line") else { return Ok(()) };
     if !file.is_data(at) {

@@ -53,7 +53,7 @@ impl CellBits {
         self.bits.access(from, n, writes)
     }
 
-    /// Takes out the cells of which all bytes lie in a range.
+    /// Clears the cells of which all bytes lie in a range.
     pub(crate) fn unset_whole(&mut self, start: usize, n: usize) {
         let (from, to) = (start.div_ceil(1 << self.shift), (start + n) >> self.shift);
         self.bits.unset(from, to.saturating_sub(from));

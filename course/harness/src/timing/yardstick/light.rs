@@ -23,7 +23,7 @@ const MAX_ALGORITHMS: usize = 8;
 pub(super) struct Product {
     handle: sys::cublasLtHandle_t,
     product: sys::cublasLtMatmulDesc_t,
-    /// Layouts of both factors and of C, as cuBLAS sees them.
+    /// Layouts of both factors and of C, in cuBLAS's column-major order.
     layouts: [sys::cublasLtMatrixLayout_t; 3],
     algorithms: Vec<Algorithm>,
     workspace: CudaSlice<u8>,
@@ -67,7 +67,7 @@ impl Product {
         if flags.fast_sums {
             self.set(Attribute::CUBLASLT_MATMUL_DESC_FAST_ACCUM, 1_i8)?;
         }
-        self.algorithms = self.ask()?;
+        self.algorithms = self.query_algorithms()?;
         Ok(())
     }
 
@@ -76,7 +76,7 @@ impl Product {
         unsafe { result::set_matmul_desc_attribute(self.product, attribute, (&raw const value).cast(), size_of::<T>()) }
     }
 
-    fn ask(&self) -> Result<Vec<Algorithm>, CublasError> {
+    fn query_algorithms(&self) -> Result<Vec<Algorithm>, CublasError> {
         let [first, second, c] = self.layouts;
         let preference = result::create_matmul_pref()?;
         let bytes = self.workspace.len();
@@ -84,8 +84,8 @@ impl Product {
         // SAFETY: numbers and arrays of numbers.
         let mut found: [Algorithm; MAX_ALGORITHMS] = unsafe { std::mem::zeroed() };
         let mut n_found = 0;
-        // SAFETY: everything was made above and lives on; the arrays are as long as the calls say.
-        let asked = unsafe {
+        // SAFETY: everything was made above and lives on; the arrays are of the given lengths.
+        let status = unsafe {
             let limit = Preference::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
             result::set_matmul_pref_attribute(preference, limit, (&raw const bytes).cast(), size_of_val(&bytes))
                 .and_then(|()| {
@@ -106,7 +106,7 @@ impl Product {
         };
         // SAFETY: made above, and not used again.
         let _ = unsafe { result::destroy_matmul_pref(preference) };
-        asked?;
+        status?;
         let found = found.into_iter().take(usize::try_from(n_found).unwrap_or(0));
         Ok(found.filter(|one| one.state.result().is_ok()).collect())
     }
@@ -115,7 +115,7 @@ impl Product {
         self.algorithms.len()
     }
 
-    /// Puts the product by one of them into the stream.
+    /// Enqueues the product by one of the algorithms.
     ///
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say and of their types.

@@ -22,7 +22,7 @@ pub(crate) enum Holder {
 }
 
 impl Worker<'_> {
-    /// Puts another block of the cluster in the place of the one that runs.
+    /// Exchanges the running block for another one of the cluster.
     pub(crate) fn exchange(&mut self, rank: u32) {
         let Some(mut cluster) = self.block.cluster.take() else { return };
         let own = self.block.rank as usize;

@@ -545,7 +545,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Lets bytes of a copy arrive at an mbarrier for which no thread waits.
+    /// Counts bytes of a copy at an mbarrier for which no thread waits.
     pub(crate) fn complete_bytes(&mut self, barrier: u32, bytes: u64) {
         if let Some(state) = self.block.mbarriers.states.get_mut(&barrier) {
             state.complete_bytes(bytes);

@@ -76,7 +76,7 @@ impl Worker<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Lets the warps of the running warp's warpgroup check again whether they can continue.
+    /// Makes the warps of the running warp's warpgroup check again whether they can continue.
     pub(crate) fn wake_warpgroup(&mut self) {
         let first = self.warp.index / WARPS * WARPS;
         let warps = &mut self.block.warps;

@@ -220,7 +220,7 @@ impl Worker<'_> {
         self.complete_cluster_barrier();
     }
 
-    /// Lets those go on that wait at the barrier of the cluster, if all have arrived.
+    /// Completes the barrier of the cluster if all have arrived, and releases those that wait.
     fn complete_cluster_barrier(&mut self) {
         let mut any = false;
         let mut is_complete = |block: &Block| {
@@ -286,7 +286,7 @@ impl Worker<'_> {
     }
 }
 
-/// Lets the waiting threads of this block go on: all threads have arrived at the barrier of the cluster.
+/// Releases the waiting threads of this block: all threads have arrived at the barrier of the cluster.
 fn release(block: &mut Block) {
     for warp in &mut block.warps {
         warp.released |= std::mem::take(&mut warp.arrived);

@@ -423,7 +423,7 @@ fn begin_checks(worker: &mut Worker<'_>, index: u64) {
     crate::exec::worker::notify_races!(worker.checks, begin_block(index));
 }
 
-/// Hands in the results of an ended block, and takes those that are next in index order.
+/// Stores the results of an ended block, and collects those that are next in index order.
 fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
     let index = worker.block.cluster_index;
     let failed = !worker.block.collector.is_empty();

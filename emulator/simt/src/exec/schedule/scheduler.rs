@@ -222,7 +222,7 @@ impl Worker<'_> {
         join_ready(&mut warp.fibers);
     }
 
-    /// Lets lanes that wait for others of their warp continue without them. Returns whether there are any.
+    /// Makes lanes that wait for others of their warp continue without them. Returns whether there are any.
     pub(crate) fn force_lanes(&mut self) -> bool {
         let mut any = false;
         let mut found = Vec::new();

@@ -12,7 +12,7 @@ impl Worker<'_> {
         lines.map(|&line| self.checks.shadow.line(line)).chain(preds).collect()
     }
 
-    /// Puts away what is undefined in registers that a caller goes on with. They are free for what it calls.
+    /// Saves the undefined bits of a caller's registers, which the callee may use.
     #[cold]
     pub(in crate::exec) fn keep_undefined(&mut self, base: u32, registers: &Kept, active: LaneMask) {
         for spot in self.spots(registers) {
