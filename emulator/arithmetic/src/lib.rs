@@ -60,14 +60,10 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Op
     if part > 1 {
         return None;
     }
-    if let Some(form) = carry::lookup(opcode, modifiers, part, level) {
-        return Some(form);
-    }
-    if let Some(form) = compare::lookup(opcode, modifiers, part, level) {
-        return Some(form);
-    }
-    if part != 0 {
-        return None;
+    let form =
+        carry::lookup(opcode, modifiers, part, level).or_else(|| compare::lookup(opcode, modifiers, part, level));
+    if form.is_some() || part != 0 {
+        return form;
     }
     moves::lookup(opcode, modifiers, level)
         .or_else(|| integer::lookup(opcode, modifiers, level))

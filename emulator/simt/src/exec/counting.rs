@@ -60,14 +60,14 @@ pub(crate) fn by_instruction(kernel: &DecodedKernel, plan: &Plan, counts: &Count
         };
         match &op.kind {
             OpKind::Load(a) => {
-                add_load(counters, tally, u64::from(a.element) * u64::from(a.n));
+                add_load(counters, tally, a.bytes().into());
                 counters.shared_load_requests += unwanted;
                 counters.shared_load_requests_merged += unwanted;
             }
             OpKind::MatrixLoad(_) => add_load(counters, tally, 16),
             OpKind::MatrixStore(_) => add_store(counters, tally, 16),
             OpKind::Store(a) => {
-                add_store(counters, tally, u64::from(a.element) * u64::from(a.n));
+                add_store(counters, tally, a.bytes().into());
                 counters.shared_store_requests += unwanted;
                 counters.shared_store_requests_merged += unwanted;
             }

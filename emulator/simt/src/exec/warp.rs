@@ -386,7 +386,7 @@ impl Worker<'_> {
     #[cold]
     fn zero(&mut self, a: &Access, lanes: LaneMask) {
         for dst in a.destinations() {
-            lanes.iter().for_each(|lane| self.set_lane(dst, a.wide || a.element == 8, lane, 0));
+            lanes.iter().for_each(|lane| self.set_lane(dst, a.takes_wide_registers(), lane, 0));
         }
     }
 

@@ -131,7 +131,7 @@ impl<'j> Worker<'j> {
             access: AccessState { memos, serial: 0, pointers: Box::new([std::ptr::null_mut(); 32]) },
             checks: CheckState {
                 shadow: Shadow::default(),
-                fresh: Box::new(Fresh::new()),
+                fresh: Box::default(),
                 shared_races: (checks && job.shared_bytes > 0 && job.cluster_blocks == 1)
                     .then(|| SharedRaces::new(kernel)),
                 global_races: global_races.map(|all| BlockRaces::new(kernel, all)),

@@ -6,7 +6,7 @@ use super::shadow::{Origin, Origins, ShadowIndex};
 use crate::lane_mask::LaneMask;
 
 /// Unwritten bytes that the last access read.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Fresh {
     /// Lanes that did; what is kept of the others is stale.
     pub(crate) lanes: LaneMask,
@@ -14,12 +14,6 @@ pub(crate) struct Fresh {
     pub(crate) bytes: [u32; 32],
     /// Address of each lane, as a generic address.
     pub(crate) address: [u64; 32],
-}
-
-impl Fresh {
-    pub(crate) fn new() -> Self {
-        Self { lanes: LaneMask::EMPTY, bytes: [0; 32], address: [0; 32] }
-    }
 }
 
 pub(crate) const MAX_CARRIED: usize = 1 << 16;
@@ -48,15 +42,8 @@ impl Carried {
     }
 }
 
-/// By thread and by where its frame starts.
-#[derive(Debug, Default)]
-pub(crate) struct KeptUndefined(pub(crate) HashMap<(u32, u32), Vec<Undefined>>);
+/// Undefined registers of callers, by thread and start of the frame.
+pub(crate) type KeptUndefined = HashMap<(u32, u32), Vec<Undefined>>;
 
 /// A register, its undefined bits, and where these come from.
 pub(crate) type Undefined = (ShadowIndex, u64, Origins);
-
-impl KeptUndefined {
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
-    }
-}

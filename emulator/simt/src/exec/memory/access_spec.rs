@@ -27,7 +27,7 @@ impl<'a> AccessSpec<'a> {
         Self {
             space: a.space,
             addr: &a.addr,
-            bytes: u32::from(a.element) * u32::from(a.n),
+            bytes: a.bytes(),
             kind,
             order: a.order,
             store: (kind == AccessKind::Write).then_some(a),

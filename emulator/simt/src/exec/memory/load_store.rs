@@ -239,7 +239,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
 /// As [`load`].
 #[inline(never)]
 unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, spread: Spread, place: impl Fn(usize) -> *mut u8) {
-    let wide = a.wide || a.element == 8;
+    let wide = a.takes_wide_registers();
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
             continue;
@@ -347,7 +347,7 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
 /// As [`store`].
 #[inline(never)]
 unsafe fn store_any(lanes: &Lanes, a: &Access, active: LaneMask, place: impl Fn(usize) -> *mut u8) {
-    let wide = a.wide || a.element == 8;
+    let wide = a.takes_wide_registers();
     let n = usize::from(a.n).min(8);
     // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {

@@ -16,12 +16,8 @@ impl Worker<'_> {
         }
         let access = match &op.kind {
             _ if active.is_empty() => None,
-            OpKind::Load(a) => {
-                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), true, active))
-            }
-            OpKind::Store(a) => {
-                Some(self.reached(a.space, &a.addr, u32::from(a.element) * u32::from(a.n), false, active))
-            }
+            OpKind::Load(a) => Some(self.reached(a.space, &a.addr, a.bytes(), true, active)),
+            OpKind::Store(a) => Some(self.reached(a.space, &a.addr, a.bytes(), false, active)),
             OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, active)),
             _ => None,
         };

@@ -134,9 +134,9 @@ impl Worker<'_> {
         self.propagate_load(a, active);
         let lanes = std::mem::take(&mut self.checks.fresh.lanes);
         let instr = self.job.instr_at(pc);
-        let lanes = lanes & !self.report_in_flight(lanes, u32::from(a.element) * u32::from(a.n), instr);
+        let lanes = lanes & !self.report_in_flight(lanes, a.bytes(), instr);
         let element = u32::from(a.element);
-        let wide = a.wide || a.element == 8;
+        let wide = a.takes_wide_registers();
         for (e, dst) in a.destinations().enumerate() {
             let Some(dst) = dst else { continue };
             let spot = self.checks.shadow.line(dst);
@@ -157,8 +157,7 @@ impl Worker<'_> {
                 }
                 let at = self.checks.fresh.address[lane];
                 let first = at + u64::from(skip + bytes.trailing_zeros());
-                let whole = element * u32::from(a.n);
-                let origin = self.origin_of(at, first, whole, instr, lane);
+                let origin = self.origin_of(at, first, a.bytes(), instr, lane);
                 self.checks.shadow.undefine(spot, lane, undefined, Origins::one(origin));
             }
         }

@@ -176,7 +176,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
                     None => Merge::Alone,
                 };
                 let load = matches!(op.kind, OpKind::Load(_));
-                add(a.space, u32::from(a.element) * u32::from(a.n), load, merge, None);
+                add(a.space, a.bytes(), load, merge, None);
             }
             OpKind::Atomic(a) => {
                 let info = job.kernel.instrs.get(op.instr as usize);

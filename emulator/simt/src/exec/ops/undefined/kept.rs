@@ -19,7 +19,7 @@ impl Worker<'_> {
             let lanes = self.checks.shadow.lanes(spot) & active;
             for lane in lanes.iter() {
                 let key = (self.warp.thread_of(lane), self.u32_at(base as Src, lane));
-                let kept = &mut self.block.kept_undefined.0;
+                let kept = &mut self.block.kept_undefined;
                 if kept.len() < MAX_CARRIED || kept.contains_key(&key) {
                     let undefined = (spot, self.checks.shadow.bits(spot, lane), self.checks.shadow.origins(spot, lane));
                     kept.entry(key).or_default().push(undefined);
@@ -34,12 +34,12 @@ impl Worker<'_> {
         if !self.checks.shadow.is_clean() {
             self.define_all(registers, active);
         }
-        if self.block.kept_undefined.0.is_empty() {
+        if self.block.kept_undefined.is_empty() {
             return;
         }
         for lane in active.iter() {
             let key = (self.warp.thread_of(lane), self.u32_at(base as Src, lane));
-            for (spot, undefined, origins) in self.block.kept_undefined.0.remove(&key).unwrap_or_default() {
+            for (spot, undefined, origins) in self.block.kept_undefined.remove(&key).unwrap_or_default() {
                 self.checks.shadow.undefine(spot, lane, undefined, origins);
             }
         }
