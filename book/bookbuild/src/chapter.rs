@@ -79,7 +79,6 @@ fn comment(line: &str, inside: &mut bool) -> LineKind {
 /// A directive: `{{#name arguments}}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Directive<'a> {
-    /// Byte range in its line.
     pub(crate) at: Range<usize>,
     pub(crate) name: &'a str,
     /// Words, and quoted texts without their quotes.

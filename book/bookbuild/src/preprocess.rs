@@ -49,7 +49,6 @@ pub struct Findings {
     pub problems: Vec<Problem>,
     /// CUDA sources that the book shows, and where each is shown first.
     pub listings: BTreeMap<PathBuf, (String, usize)>,
-    /// Slides made from the chapters.
     pub(crate) slides: Vec<Deck>,
 }
 

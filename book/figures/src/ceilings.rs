@@ -34,7 +34,6 @@ struct KernelPoint {
     label: String,
     /// Rows and columns of C that share one load from L2: the tile of a block, or of a cluster.
     tile: [usize; 2],
-    /// Bytes of an element of A and B.
     bytes: usize,
 }
 

@@ -26,7 +26,6 @@ pub struct Case {
     pub expected: String,
 }
 
-/// Returns the folder of the explorers' scripts.
 pub fn folder() -> PathBuf {
     machine::root().join("book/theme/explorers")
 }

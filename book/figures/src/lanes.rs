@@ -24,7 +24,6 @@ impl Bar {
 
 /// Lanes that share a scale.
 pub(crate) struct Lanes {
-    /// Left edge of the bars.
     pub(crate) left: f64,
     /// The units at the right edge.
     pub(crate) last: f64,

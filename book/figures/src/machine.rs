@@ -21,7 +21,6 @@ pub(crate) fn root() -> PathBuf {
     own.ancestors().nth(2).unwrap_or(own).to_owned()
 }
 
-/// Reads a text of the repository.
 pub(crate) fn read(path: &str) -> anyhow::Result<String> {
     let path = root().join(path);
     std::fs::read_to_string(&path).with_context(|| path.display().to_string())
@@ -41,7 +40,6 @@ pub(crate) const FIRST: WarpPosition = WarpPosition { block: [0, 0], warp: 0 };
 pub(crate) struct Trace {
     pub(crate) report: LaunchReport,
     pub(crate) steps: Vec<Step>,
-    /// The warp of each step.
     pub(crate) warps: Vec<u32>,
     loaded: Arc<LoadedKernel>,
     /// Addresses of the buffers: A, B, C of a GEMM, or input and output of a transpose.

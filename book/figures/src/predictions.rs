@@ -6,7 +6,6 @@ use crate::plots::Axis;
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 use crate::table::{Table, render_table};
 
-/// Source of the measurements.
 const DEVICE: &str = "NVIDIA H200; emulator/timing/data/predictions.tsv";
 
 /// Largest error that counts as close.

@@ -65,7 +65,6 @@ impl<T, R> Gemm<'_, T, R> {
 pub struct Preparation {
     /// Entry point, in the same PTX.
     pub entry: &'static str,
-    /// Bytes of the memory that it writes.
     pub bytes: fn(shape: Shape) -> usize,
 }
 

@@ -16,7 +16,6 @@ pub const SCHEMA: u32 = 1;
 pub struct BusiestRecord {
     pub schema: u32,
     pub run: Run,
-    /// One launch per kernel.
     pub launches: Vec<Launch>,
 }
 
@@ -46,7 +45,6 @@ pub struct Launch {
     pub code_sha256: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
     /// Arguments between the sizes and the buffers, such as alpha.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -54,7 +52,6 @@ pub struct Launch {
     /// Sizes of the buffers in bytes. Empty for a launch by a step's program, which knows its arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<usize>,
-    /// Metrics of Nsight Compute.
     pub metrics: BTreeMap<String, f64>,
 }
 

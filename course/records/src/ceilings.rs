@@ -39,7 +39,6 @@ pub struct Ceiling {
     pub numbers: String,
     /// Whether all elements are zero; otherwise they are random.
     pub zeros: bool,
-    /// Warps on each multiprocessor.
     pub warps: u32,
     /// Launches of some milliseconds, with pauses.
     pub burst: Rate,

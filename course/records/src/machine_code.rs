@@ -14,7 +14,6 @@ pub struct MachineCode {
     pub counters: Option<Counters>,
     #[serde(flatten)]
     pub forecast: Forecast,
-    /// Forecast for the kernel before an edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<Forecast>,
 }
@@ -37,7 +36,6 @@ pub struct Occupancy {
     pub most_warps: u32,
     /// The resource that limits the blocks: `registers`, `shared memory`, `threads`, `blocks`.
     pub limit: String,
-    /// Registers per thread.
     pub registers: u32,
 }
 

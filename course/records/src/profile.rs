@@ -148,7 +148,6 @@ pub struct Reason {
     pub kernels: &'static [&'static str],
     /// Names of the counters: [`Pair::name`].
     pub counters: &'static [&'static str],
-    /// The reason, in one sentence.
     pub why: &'static str,
 }
 
@@ -269,7 +268,6 @@ pub struct Profile {
     pub ptx_sha256: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
     /// Values of Nsight Compute's metrics, by name.
     pub metrics: BTreeMap<String, u64>,
@@ -325,7 +323,6 @@ pub struct Counted {
     pub emulated: Counts,
     /// Counts of the emulated GPU, accesses as the PTX has them.
     pub as_written: Counts,
-    /// Counts of Nsight Compute.
     pub measured: Counts,
 }
 

@@ -91,7 +91,6 @@ pub struct VerifiedRun {
     /// Blocks in x, y and z; zero for a library that does not report them.
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
     pub accuracy: Accuracy,
     /// Launches in one sample of `hot`, several where one is too short to time alone. A sample is the time of one.
@@ -238,7 +237,6 @@ pub struct Launched {
     pub ptx_sha256: String,
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Dynamic shared memory, in bytes.
     pub dynamic_shared: u32,
     pub counters: Option<Counters>,
     pub not_run: Option<String>,

@@ -19,7 +19,6 @@ pub const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"]
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SanitizerRecord {
     pub schema: u32,
-    /// The sessions that verdicts refer to.
     pub runs: Vec<Session>,
     /// The verdicts, ordered by step and tool.
     pub verdicts: Vec<Verdict>,

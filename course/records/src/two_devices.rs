@@ -9,7 +9,6 @@ use crate::{Run, Samples};
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct TwoRecord {
     pub run: Run,
-    /// Version of NCCL.
     pub nccl: Option<String>,
     pub links: Vec<Entry>,
     pub sizes: Vec<Size>,

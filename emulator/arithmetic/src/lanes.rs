@@ -22,7 +22,6 @@ pub type Dst = u32;
 /// Location of an operand that is absent: a destination `_`, or an unused source.
 pub const NONE: i32 = i32::MIN;
 
-/// Register class of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Class {
     /// A bit per lane.

@@ -56,7 +56,6 @@ struct Lower<'a> {
     level: CpuLevel,
     account: &'a Account,
     segments: &'a Segments,
-    /// Number of the kernel in its module.
     number: usize,
     /// Offset of the parameters in constant bank 0.
     first_parameter: u32,

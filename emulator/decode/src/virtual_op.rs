@@ -23,7 +23,6 @@ pub(crate) struct AluFunction {
     pub(crate) form: Form,
     pub(crate) rule: BitRule,
     pub(crate) flow: Flow,
-    /// Whether it is a plain move.
     pub(crate) moves: bool,
 }
 
@@ -147,7 +146,6 @@ impl Registers {
         Registers { classes: vec![Class::Pred, Class::Pred], narrow: Vec::new() }
     }
 
-    /// Returns the declared width of a register.
     pub(crate) fn bits(&self, register: u32) -> u32 {
         match self.narrow.binary_search_by_key(&register, |(narrow, _)| *narrow) {
             Ok(at) => u32::from(self.narrow[at].1),

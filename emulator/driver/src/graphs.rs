@@ -31,7 +31,6 @@ const NAMES: [&str; 12] = [
 
 /// A piece of work of a stream, or of a node of a graph, which may run it many times.
 pub(crate) trait Work: Any + Send + Sync {
-    /// Returns the `CUgraphNodeType`.
     fn kind(&self) -> u32;
 
     /// Returns the thread for it in a stream.
@@ -82,7 +81,6 @@ pub(crate) struct Child(pub(crate) Arc<Graph>);
 #[derive(Clone)]
 pub(crate) struct Node {
     pub(crate) work: Arc<dyn Work>,
-    /// Nodes before this one.
     pub(crate) after: Vec<Handle>,
     /// Node that this one is a copy of.
     original: Handle,

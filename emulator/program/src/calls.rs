@@ -39,7 +39,6 @@ impl Calls {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callee {
-    /// Symbol in PTX.
     pub name: String,
     /// Address in [`window::CODE`](crate::window::CODE).
     pub address: u64,
@@ -55,7 +54,6 @@ pub struct Callee {
     pub zeroed: Kept,
 }
 
-/// A call of a function that is not inlined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSite {
     /// Index into [`Calls::callees`]; `None` for a call through an address.

@@ -21,7 +21,6 @@ pub struct Program {
 /// An entry point: its operations, and what a launch has to set up and check for them.
 #[derive(Debug, Default)]
 pub struct DecodedKernel {
-    /// Symbol in PTX.
     pub name: String,
     /// Operations in order. Every path ends in [`OpKind::Exit`](crate::OpKind::Exit).
     pub ops: Vec<Op>,
@@ -75,7 +74,6 @@ pub struct DecodedKernel {
 }
 
 impl DecodedKernel {
-    /// Returns whether a warp has the register of class `class` that begins at `register`.
     pub fn has_register(&self, register: u32, class: Class) -> bool {
         match class {
             Class::Pred => register < self.n_preds,
@@ -84,7 +82,6 @@ impl DecodedKernel {
         }
     }
 
-    /// Returns whether a constant of class `class` can start at `line`.
     pub fn has_constant(&self, line: usize, class: Class) -> bool {
         match class {
             Class::Pred => false,
@@ -97,7 +94,6 @@ impl DecodedKernel {
 /// A constant that is an address in shared memory. A block of a cluster adds its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SharedConst {
-    /// First line of the constant.
     pub line: u32,
     /// Whether it has 64 bits, in two lines.
     pub is_wide: bool,

@@ -35,13 +35,11 @@ pub const EARLY_BYTES: usize = 64 << 20;
 pub const BLOCK_PRINTS: usize = 1 << 20;
 /// Thread-instructions that each line costs which a block prints beyond that; the following are similar costs.
 pub const CUT_LINE: u64 = 20_000;
-/// Cost of a warp that begins.
 pub const WARP_COST: u64 = 1024;
 /// Cost of a read of memory that waits for another thread.
 pub const POLL_COST: u64 = 128;
 /// Cost of a lane's atomic update.
 pub const ATOMIC_COST: u64 = 32;
-/// Cost of a mistake that is recorded.
 pub const MISTAKE_COST: u64 = 4096;
 /// Bytes that a launch may print.
 pub const LAUNCH_PRINTS: usize = 1 << 24;

@@ -70,7 +70,6 @@ pub struct Wgmma {
     pub b: Src,
     /// Predicate: true adds to the accumulators, false replaces them.
     pub adds: u32,
-    /// Whether `adds` is negated.
     pub negated: bool,
     /// Negates A, B.
     pub minus: [bool; 2],

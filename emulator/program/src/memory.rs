@@ -51,7 +51,6 @@ pub enum Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
     pub space: MemSpace,
-    /// Address of the first element.
     pub addr: Addr,
     /// Bytes of one element: 1, 2, 4, 8.
     pub element: u8,

@@ -5,7 +5,6 @@ use crate::memory::{Access, Addr, Atomic, BulkBytes, Mbarrier, MemSpace, TensorC
 use crate::special::Clock;
 use arithmetic::lanes::{AluArgs, AluFn, Dst, Src};
 
-/// One operation of a warp.
 #[derive(Debug, Clone)]
 pub struct Op {
     pub guard: Guard,
@@ -116,7 +115,6 @@ pub enum OpKind {
         /// A predicate, or a 32-bit line for `ballot`.
         dst: Dst,
         pred: u32,
-        /// Whether `pred` is negated.
         negated: bool,
         /// Mask of the lanes: a 32-bit operand.
         members: Src,
@@ -192,7 +190,6 @@ pub enum OpKind {
     BulkCommit,
     /// `cp.async.bulk.wait_group n`
     BulkWait {
-        /// Groups that may be pending.
         pending: u32,
     },
     /// `wgmma.mma_async`
@@ -201,7 +198,6 @@ pub enum OpKind {
     WgmmaCommit,
     /// `wgmma.wait_group n`
     WgmmaWait {
-        /// Groups that may be pending.
         pending: u32,
     },
     Mbarrier(Box<Mbarrier>),
@@ -257,12 +253,7 @@ pub enum BarrierKind {
     /// Arrives without waiting.
     Arrive,
     /// `bar.red`: waits, and reduces a predicate over the threads.
-    Reduce {
-        pred: u32,
-        /// Whether `pred` is negated.
-        negated: bool,
-        result: BarrierResult,
-    },
+    Reduce { pred: u32, negated: bool, result: BarrierResult },
 }
 
 /// Operation and destination of `bar.red`.

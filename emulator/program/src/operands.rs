@@ -7,7 +7,6 @@ use arithmetic::lanes::{Class, Dst, Src};
 
 use crate::{Addr, BarrierKind, BarrierResult, BulkBytes, Clock, OpKind, TensorCopy, TensorWay, VoteMode, WgmmaA};
 
-/// An operand of an operation.
 #[derive(Debug, Clone, Copy)]
 pub struct Operand {
     /// A register, or a constant as a negative index; [`arithmetic::lanes::NONE`] where a permitted one is absent.
@@ -42,7 +41,6 @@ pub enum Purpose {
     Printed,
 }
 
-/// Permitted values of an operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permitted {
     Register,

@@ -44,7 +44,6 @@ impl<'a> InstrText<'a> {
         }
     }
 
-    /// Returns the registers that the instruction sets.
     pub fn sets(&self) -> impl Iterator<Item = &'a str> {
         registers(self.set_and_read().0)
     }

@@ -186,7 +186,6 @@ pub enum FunctionKind {
 /// `.entry` or `.func`, with or without a body.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Function {
-    /// Span of its name.
     pub span: Span,
     pub linkage: Linkage,
     pub kind: FunctionKind,

@@ -61,7 +61,6 @@ struct OpenBracket {
 struct Parser<'a> {
     lexer: Lexer<'a>,
     token: Token<'a>,
-    /// Span of the last token.
     last: Span,
     open: Vec<OpenBracket>,
     /// Whether the parser is inside a `call`, where `(` opens an argument list and not a subexpression.

@@ -82,7 +82,6 @@ fn entries<T: object::pod::Pod>(bytes: &[u8], read: impl Fn(&T) -> Entry) -> Opt
     Some(entries.iter().map(read).collect())
 }
 
-/// A relocation in the file.
 struct Entry {
     kind: u32,
     /// Byte offset in the relocated section.

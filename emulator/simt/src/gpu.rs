@@ -48,7 +48,6 @@ values!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
 #[derive(Debug, Clone)]
 pub struct Argument(pub Vec<u8>);
 
-/// Configuration of a launch.
 #[derive(Debug, Clone, Copy)]
 pub struct Geometry {
     pub grid: [u32; 3],

@@ -32,7 +32,6 @@ pub enum LoadError {
     Memory(String, OutOfMemory),
 }
 
-/// A `.global` or `.const` variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModuleVariable {
     /// Symbol, as written in PTX.

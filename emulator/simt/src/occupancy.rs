@@ -25,7 +25,6 @@ pub const SHARED_RESERVED: u32 = 1024;
 /// Shared memory is handed out in pieces of this size.
 pub const SHARED_UNIT: u32 = 128;
 
-/// Resources of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Footprint {
     pub threads: u32,

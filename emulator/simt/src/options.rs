@@ -19,7 +19,6 @@ pub enum CheckLevel {
 }
 
 impl CheckLevel {
-    /// Returns whether counters are updated.
     pub fn counts(self) -> bool {
         self >= Self::Count
     }

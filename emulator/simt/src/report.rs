@@ -49,7 +49,6 @@ pub struct LaunchReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Language {
-    /// PTX, as compilers write it.
     Ptx,
     /// Machine code: what a GPU executes.
     Machine,

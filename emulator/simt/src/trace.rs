@@ -17,7 +17,6 @@ pub trait Observer: Sync {
         true
     }
 
-    /// Returns whether the steps of a warp are observed.
     fn observes(&self, block: u64, warp: u32) -> bool;
 
     /// Receives the next step of a warp. Warps of one block run one after the other, blocks at the same time.

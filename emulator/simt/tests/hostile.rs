@@ -88,7 +88,6 @@ fn long_names_count_where_they_are_copied() {
     refused(64 << 20, &format!(".func {name}() {{ {variables} ret; }}"), "its code takes more than");
 }
 
-/// Returns the steps that decoding takes.
 fn steps(ptx: &str) -> u64 {
     let account = Account::default();
     decoded(ptx, &account).expect("it decodes");

@@ -19,7 +19,6 @@ pub struct Point {
     pub predicted_us: f64,
     /// Lower bound of the time, from the busiest unit alone.
     pub bound_us: f64,
-    /// That unit.
     pub binds: Resource,
 }
 

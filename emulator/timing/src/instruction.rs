@@ -76,7 +76,6 @@ pub struct Source {
     pub reuse: bool,
 }
 
-/// Scoreboards of a warp.
 pub(crate) const SCOREBOARDS: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -176,7 +176,6 @@ impl<'a> Launch<'a> {
         self.n_blocks as f64 / f64::from(self.active_sms())
     }
 
-    /// Simulates the blocks on one SM.
     fn simulated(&self, window: Option<Range<u64>>) -> Outcome {
         let blocks: Vec<&Block> = self.blocks.iter().collect();
         let setting = Setting {

@@ -27,7 +27,6 @@ pub struct Reach {
     fresh: Vec<f64>,
     /// Distinct data divided by requested data, over all blocks in flight: below 1 where SMs request the same data.
     share: Vec<f64>,
-    /// See [`Reach::apart`].
     apart: Vec<f64>,
 }
 
@@ -77,7 +76,6 @@ enum Class {
 /// The blocks of a launch.
 pub(crate) struct Waves {
     pub(crate) grid: [u32; 3],
-    /// Blocks at a time.
     pub(crate) in_flight: u64,
 }
 

@@ -169,15 +169,11 @@ struct Sm<'a> {
     constants: u64,
     /// L1, and the paths to L2 and device memory.
     memory: Memory<'a>,
-    /// See [`Setting::window`].
     window: Option<Range<u64>>,
-    /// See [`Outcome::busy`].
     busy: Busy,
     /// Clock at which the last warp ended so far.
     last: u64,
-    /// See [`Outcome::ends`].
     ends: Vec<u64>,
-    /// See [`Outcome::stalls`].
     stalls: Vec<Stalls>,
 }
 

@@ -148,7 +148,6 @@ pub struct Sample<'a> {
     pub entry: &'a str,
     pub sharing: Sharing,
     pub shape: [usize; 3],
-    /// Operands that were packed.
     pub packed: usize,
     pub us: f64,
 }

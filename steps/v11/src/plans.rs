@@ -26,7 +26,6 @@ pub struct Plan {
     pub stages: u32,
     /// Threads of the producer warps, which copy.
     pub producers: u32,
-    /// Blocks on a multiprocessor.
     pub blocks: u32,
 }
 

@@ -33,7 +33,6 @@ const BK: u32 = columns::<Bf16>();
 const fn columns<T>() -> u32 {
     ROW / size_of::<T>() as u32
 }
-/// Threads of a consumer warpgroup.
 const GROUP: u32 = 128;
 /// Threads of the producer warp, one of which issues the copies.
 const PRODUCERS: u32 = 32;

@@ -53,7 +53,6 @@ pub struct Exchange {
     /// The device that has each part before.
     pub kind: Spread,
     pub at: usize,
-    /// Elements of all parts.
     pub count: usize,
 }
 

@@ -23,7 +23,6 @@ struct Allowed {
     number: String,
     /// The only chapter that may contain it, such as `roofline.md`; any chapter if absent.
     chapter: Option<String>,
-    /// Source of the number.
     reason: String,
 }
 

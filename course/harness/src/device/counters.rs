@@ -26,7 +26,6 @@ impl Arithmetic {
         }
     }
 
-    /// Returns the multiply-adds of this kind.
     pub(crate) fn multiply_adds(self, counters: &Counters) -> f64 {
         let n = match self {
             Arithmetic::Fp32 | Arithmetic::Fp64 => counters.fmas,
@@ -143,7 +142,6 @@ pub(crate) fn binding(clocks: impl IntoIterator<Item = (Unit, f64)>) -> Option<(
 pub(crate) struct Report {
     /// Sums over the launch.
     pub total: Counters,
-    /// Source lines that have instructions.
     pub lines: Vec<Line>,
     pub findings: Vec<Finding>,
 }

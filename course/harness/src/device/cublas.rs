@@ -28,7 +28,6 @@ use crate::kernel::to_i32;
 pub enum NoCublas {
     #[error("cuBLAS needs an NVIDIA GPU")]
     Emulated,
-    /// A variable of the environment.
     #[error("{0} lets cuBLAS reduce the precision of its operands; unset it")]
     ShortCut(&'static str),
     /// The folders that were searched.

@@ -40,7 +40,6 @@ pub enum Subject {
     Unknown,
     /// Values that are not numbers.
     NotNumbers,
-    /// An output of zeros.
     Zeros,
     /// A sum that begins anew in each round.
     SetAnew,

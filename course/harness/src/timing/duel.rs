@@ -32,7 +32,6 @@ const FEW_ROUNDS: usize = 3;
 
 pub(crate) struct Side<'s, 'g, 'p> {
     pub(crate) sampler: &'s Sampler<'g>,
-    /// Enqueues it once.
     pub(crate) enqueue: &'p mut dyn FnMut() -> Result<(), StepError>,
 }
 

@@ -1,6 +1,5 @@
 //! Eight integers side by side: the vector operations of [`super`], with AVX2 and without.
 
-/// Eight 32-bit integers.
 pub(super) trait Eight: Copy {
     fn splat(x: i32) -> Self;
     fn load(from: &[i32; 8]) -> Self;

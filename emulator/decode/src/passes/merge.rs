@@ -220,7 +220,6 @@ fn window(key: &GroupKey, known: &Distances<'_>) -> Option<i64> {
     (window >= 2 * i64::from(key.bytes)).then_some(window)
 }
 
-/// Decisions by instruction.
 #[derive(Debug, Default)]
 struct Groups {
     of: HashMap<u32, Option<MergeGroup>>,

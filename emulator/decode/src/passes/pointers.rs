@@ -38,7 +38,6 @@ impl PointerValue {
         }
     }
 
-    /// Joins two values.
     fn or(self, other: PointerValue) -> PointerValue {
         match (self, other) {
             (Unset, x) | (x, Unset) => x,

@@ -109,7 +109,6 @@ impl Fragment {
     }
 }
 
-/// A matrix in memory.
 struct Location {
     space: MemSpace,
     addr: Addr,

@@ -17,7 +17,6 @@ pub(crate) fn device(number: c_int) -> Outcome {
     if number == 0 { Ok(()) } else { Err(ERROR_INVALID_DEVICE) }
 }
 
-/// Writes the result of a query about a device.
 pub(crate) fn query_device<T>(out: Out<T>, dev: c_int, result: impl FnOnce() -> Outcome<T>) -> Outcome {
     query(out, || device(dev).and_then(|()| result()))
 }

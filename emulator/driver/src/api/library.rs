@@ -41,7 +41,6 @@ pub(crate) fn forget_context(id: u64) {
     }
 }
 
-/// Returns the module of a library in the current context.
 fn module_of(library: &Library) -> Outcome<Handle> {
     let context = usable()?;
     let mut modules = lock(&library.modules);

@@ -34,7 +34,6 @@ pub(crate) struct Function {
     pub(crate) info: KernelInfo,
     /// Module of machine code that the kernel was loaded from, and its index there.
     code: Option<(Arc<sass::Module>, usize)>,
-    /// Source files for messages.
     pub(crate) sources: Arc<[(String, Arc<str>)]>,
     pub(crate) has_textures: bool,
     /// Constant variables without a value that the kernel names: name and address.
@@ -56,7 +55,6 @@ impl Function {
         (set != [0; 3]).then(|| set.map(|n| n.max(1)))
     }
 
-    /// Returns the machine code of the kernel, if it was loaded from a cubin.
     pub(crate) fn machine_code(&self) -> Option<&sass::CubinKernel> {
         let (module, at) = self.code.as_ref()?;
         module.kernels.get(*at)

@@ -8,7 +8,6 @@
 use crate::tensor::Swizzle;
 use arithmetic::products::FactorType;
 
-/// Rows of a product.
 pub const ROWS: usize = 64;
 /// Rows of one of the four warps.
 pub const WARP_ROWS: usize = 16;

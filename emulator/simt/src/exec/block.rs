@@ -100,7 +100,6 @@ pub(crate) struct Block {
     pub(crate) mbarriers: mbarrier_state::Mbarriers,
     pub(crate) warpgroups: warpgroups::Warpgroups,
     pub(crate) printed: String,
-    /// Mistakes of the block.
     pub(crate) collector: Collector,
     /// Thread-instructions so far.
     pub(crate) spent: u64,

@@ -57,7 +57,6 @@ impl LaneLayout {
     pub(crate) const GATHER: Self = Self { spread: Spread::Gather, halves: [Spread::Gather; 2] };
 }
 
-/// Memory of an access.
 #[derive(Clone, Copy)]
 pub(crate) struct Located {
     /// The lanes that have memory: all active ones in a launch without mistakes.

@@ -37,7 +37,6 @@ const HOPELESS: u64 = 32;
 /// Thread-instructions of the waiting blocks before that is looked for.
 const HOPELESS_AFTER: u64 = 1 << 26;
 
-/// Result of a launch.
 pub(crate) struct Outcome {
     pub(crate) counts: Counts,
     pub(crate) tallies: Vec<Tally>,
