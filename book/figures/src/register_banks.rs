@@ -1,5 +1,4 @@
-//! Compares two kernels: the register bank of each operand of eight multiply-adds, and the operands that were kept in
-//! the reuse cache.
+//! Compares two kernels: the register bank of each operand of eight multiply-adds, and which came from the reuse cache.
 
 #[cfg(test)]
 mod tests;
@@ -59,10 +58,8 @@ pub(crate) fn run(kernel: &str, first: u32) -> anyhow::Result<Vec<Multiply>> {
 }
 
 pub(crate) fn draw(runs: [Run; 2]) -> anyhow::Result<String> {
-    let mut panels = Vec::new();
-    for (kernel, name, first) in runs {
-        panels.push((name, run(kernel, first)?));
-    }
+    let panels = runs.into_iter().map(|(kernel, name, first)| Ok((name, run(kernel, first)?)));
+    let panels = panels.collect::<anyhow::Result<Vec<_>>>()?;
     let summary: Vec<String> = panels
         .iter()
         .map(|(name, run)| {

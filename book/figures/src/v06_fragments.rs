@@ -36,10 +36,8 @@ fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
 }
 
 pub(crate) fn draw() -> anyhow::Result<String> {
-    let mut panels = Vec::new();
-    for (kernel, name) in KERNELS {
-        panels.push((name, loads(kernel, "a_tile")?, loads(kernel, "b_tile")?));
-    }
+    let panel = |(kernel, name)| Ok((name, loads(kernel, "a_tile")?, loads(kernel, "b_tile")?));
+    let panels = KERNELS.into_iter().map(panel).collect::<anyhow::Result<Vec<_>>>()?;
     let summary: Vec<String> = panels
         .iter()
         .map(|(name, a, b)| format!("{name} takes {} loads for a_frag and {} for b_frag", a.len(), b.len()))

@@ -82,8 +82,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     Ok(if failed { Exit::Failed } else { Exit::Passed }.into())
 }
 
-/// Returns whether counting a kernel on the emulated device would take minutes. Functions of the CPU are timed anyway,
-/// and cuBLAS returns its own error there.
+/// Returns whether counting a kernel on the emulated device would take minutes. Kernels without PTX are not counted.
 fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
     kernel.code().is_some() && shape.volume() > shapes::EMULATED
 }

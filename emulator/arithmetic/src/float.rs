@@ -35,8 +35,7 @@ pub(super) fn nan64(result: f64, operands: [f64; 3]) -> f64 {
     if result.is_nan() { nan } else { result }
 }
 
-/// Replaces NaNs as [`canonical`] does, for square roots: where LLVM can prove that a root is NaN, it may undo a choice
-/// between two NaNs, but not arithmetic on the bits.
+/// Replaces NaNs as [`canonical`] does, for square roots: LLVM may prove that a root is NaN and undo a choice of NaNs.
 #[inline(always)]
 pub(super) fn canonical_root(x: f32) -> f32 {
     let mask = 0u32.wrapping_sub(x.is_nan() as u32);

@@ -215,8 +215,7 @@ fn pair3(a: u32, b: u32, c: u32, f: impl Fn(u16, u16, u16) -> u16) -> u32 {
     f(a as u16, b as u16, c as u16) as u32 | (high as u32) << 16
 }
 
-/// Form of an operation on scalars or pairs: compiled for every vector width without a mode, else with the mode as a
-/// run-time argument (always, when called with `cold`).
+/// Form of an operation on scalars or pairs: compiled for each vector width, or with the mode as a run-time argument.
 macro_rules! form {
     ($pair:expr, $level:expr, $mode:expr, $f:ident(a)) => {
         form!(@ hot1, moded1, pair1, $f, $pair, $level, $mode, a)

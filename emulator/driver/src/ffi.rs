@@ -138,8 +138,7 @@ pub(crate) fn not_supported(name: &'static str) -> CUresult {
     })
 }
 
-/// Implements calls whose form of before CUDA 3.2 takes 32-bit device addresses, which no device memory here has: the
-/// real driver has no context in which they work either.
+/// Implements calls whose form of before CUDA 3.2 takes 32-bit device addresses. No context of the real driver has any.
 pub(crate) fn replaced(name: &'static str) -> CUresult {
     guard(name, || {
         diagnose::print_once(&format!(

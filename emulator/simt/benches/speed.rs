@@ -124,10 +124,8 @@ fn compare(other: &str) -> Result<(), Box<dyn Error>> {
         for (label, _) in CHECK_LEVELS {
             for threads in thread_counts() {
                 let row = [case.name, label, &threads.to_string()];
-                let mut turns = Vec::new();
-                for _ in 0..TURNS {
-                    turns.push((seconds(&this, row)?, seconds(other.as_ref(), row)?));
-                }
+                let turn = |_| Ok((seconds(&this, row)?, seconds(other.as_ref(), row)?));
+                let turns = (0..TURNS).map(turn).collect::<Result<Vec<_>, Box<dyn Error>>>()?;
                 let mut ratios: Vec<f64> = turns.iter().map(|(this, other)| other / this).collect();
                 ratios.sort_by(f64::total_cmp);
                 let best = |of: fn(&(f64, f64)) -> f64| turns.iter().map(of).fold(f64::INFINITY, f64::min);

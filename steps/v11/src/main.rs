@@ -30,8 +30,7 @@ impl Geometry {
         Self { bm, bn, threads: bm / tm * (bn / tn), shared: 0 }
     }
 
-    /// Returns a ring of `stages` pairs of tiles of depth `bk`, and the accumulators that `slices` groups of warps
-    /// exchange.
+    /// Returns a ring of `stages` pairs of tiles of depth `bk`, and the sums that `slices` groups of warps exchange.
     const fn ring([bm, bn, bk]: [u32; 3], [tm, tn]: [u32; 2], slices: u32, stages: u32) -> Self {
         const FLOAT: u32 = 4;
         Self {

@@ -172,12 +172,10 @@ pub(crate) fn time(
     let first = gpu.time_ms(2, || operands.multiply(sgemm, shape, choice))? / 2.0;
     let n = (BATCH_MS / first).clamp(1.0, 200.0) as u32;
     let graph = gpu.captured(n, || operands.multiply(sgemm, shape, choice))?;
-    let mut times = Vec::new();
-    for _ in 0..ROUNDS {
-        times.push(gpu.time_ms(1, || Ok(graph.launch()?))? * 1e3 / f64::from(n));
-    }
+    let mut times =
+        (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<Vec<_>, _>>()?;
     times.sort_by(f64::total_cmp);
-    Ok(times[times.len() / 2])
+    Ok(times[times.len() / 2] * 1e3 / f64::from(n))
 }
 
 /// Rounds to the digits that the file has.

@@ -142,8 +142,7 @@ fn persistent(tiles: u32, n_sms: u32) -> u32 {
     tiles.min(n_sms)
 }
 
-/// Returns the blocks of a persistent kernel of clusters: a pair per two multiprocessors, which takes one tile after
-/// another.
+/// Returns the blocks of a persistent kernel of clusters: a pair per two multiprocessors, which take tiles in turn.
 fn persistent_pairs(pairs: u32, n_sms: u32) -> u32 {
     2 * pairs.min(n_sms / 2).max(1)
 }
@@ -246,8 +245,7 @@ fn maps<T: Mapped, R>(
     ])
 }
 
-/// Launches a kernel that takes the maps of A and B, or of the parts of each, and of C; without a map of C, its
-/// address.
+/// Launches a kernel that takes the maps of A and B, or of the parts of each, and the map of C or its address.
 fn launch_mapped<T, R: DeviceRepr, M: DeviceRepr>(
     gemm: Gemm<'_, T, R>,
     maps: &[M],

@@ -20,11 +20,8 @@ pub(crate) const RECORD: &str = include_str!("data/record.json");
 /// Returns the text of a page without tags; a bar follows each table cell.
 pub(crate) fn text_of(page: &str) -> String {
     let page = page.replace("</td>", " |").replace("</th>", " |");
-    let mut out = String::new();
-    for part in page.split('<') {
-        out.push_str(part.split_once('>').map_or(part, |(_, text)| text));
-    }
-    let lines: Vec<&str> = out.lines().filter(|line| !line.trim().is_empty()).collect();
+    let text: String = page.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text)).collect();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     lines.join("\n")
 }
 
@@ -39,8 +36,7 @@ impl Small {
         static N: AtomicUsize = AtomicUsize::new(0);
         let name = format!("book-{}-{}", std::process::id(), N.fetch_add(1, Ordering::Relaxed));
         let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        let small = Self { root };
-        small
+        Self { root }
             .with("book/book.toml", BOOK_TOML)
             .with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n")
             .with("book/src/chapter.md", &format!("# A chapter\n\n{chapter}\n"))

@@ -1,7 +1,6 @@
 //! Machine code that ptxas makes of atomics, as far as counters depend on it.
 //!
-//! Read off the machine code of ptxas 13.0 for sm_90, and checked against an H200's counters
-//! (`tests/data/accesses.csv`):
+//! Read off the machine code of ptxas 13.0 for sm_90, and compared with an H200's counters (`tests/data/accesses.csv`):
 //!
 //! - In shared memory integers of 32 bits have instructions of their own, and so have `exch` and `cas` of both sizes.
 //!   Floats and all other operations on 64 bits become a loop of a load and a compare-and-swap.

@@ -108,10 +108,8 @@ impl<'a> Lower<'a> {
             2 => Type::B16,
             _ => Type::B32,
         };
-        let mut sources = Vec::with_capacity(4);
-        for part in parts {
-            sources.push(self.source(part, Class::Bits32, Some(part_type))?);
-        }
+        let sources = parts.iter().map(|part| self.source(part, Class::Bits32, Some(part_type)));
+        let sources = sources.collect::<Result<Vec<_>>>()?;
         self.pack_values(to, &sources, ty)
     }
 

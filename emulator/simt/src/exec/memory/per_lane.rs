@@ -17,6 +17,9 @@ pub(crate) type AccessFault = (AccessProblem, MemSpace, u64);
 /// Why a lane's access fails, with its space and address; `None`: the shared memory of another block cannot be reached.
 type LaneFault = (Option<AccessProblem>, MemSpace, u64);
 
+/// The space of the memory that a lane accesses, and its generic address.
+type Place = (MemSpace, u64);
+
 struct LaneMemory {
     host: *mut u8,
     /// `Global`, `Shared`, `Local` or `Param`.
@@ -42,18 +45,18 @@ fn is_local(space: MemSpace, address: u64) -> bool {
 #[inline(never)]
 pub(crate) fn locate(worker: &mut Worker<'_>, spec: AccessSpec<'_>, active: LaneMask) -> LaneMask {
     let spec = &spec;
-    let mut addresses = addresses(worker, spec);
+    let mut places = addresses(worker, spec).map(|address| (MemSpace::Generic, address));
     let mut good = LaneMask::EMPTY;
     let mut remote = LaneMask::EMPTY;
     let mut bad: Vec<(LaneFault, LaneMask, u64)> = Vec::new();
-    let mut spaces = [MemSpace::Generic; 32];
     for lane in active.iter() {
-        match find(worker, spec, addresses[lane], lane) {
+        let (place_space, place_address) = &mut places[lane];
+        match find(worker, spec, *place_address, lane) {
             Ok(found) => {
                 worker.access.pointers[lane] = found.host;
-                spaces[lane] = found.space;
+                *place_space = found.space;
                 match found.own {
-                    Some(offset) => addresses[lane] = window::SHARED + offset,
+                    Some(offset) => *place_address = window::SHARED + offset,
                     None if found.space == MemSpace::Shared => remote |= LaneMask::of(lane),
                     None => {}
                 }
@@ -86,11 +89,11 @@ pub(crate) fn locate(worker: &mut Worker<'_>, spec: AccessSpec<'_>, active: Lane
         }
     }
     if worker.job.check_level.checks() {
-        check(worker, spec, good & !remote, &addresses, &spaces);
-        check_remote(worker, spec, good & remote, &addresses);
+        check(worker, spec, good & !remote, &places);
+        check_remote(worker, spec, good & remote, &places);
     }
     if worker.job.check_level.counts() {
-        count(worker, spec, good & !remote, &addresses, &spaces);
+        count(worker, spec, good & !remote, &places);
     }
     good
 }
@@ -118,7 +121,7 @@ fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usiz
             let offset = match worker.holder(given) {
                 Holder::Own(offset) => offset,
                 Holder::Other(rank, offset) if not_own(worker, spec, given).is_none() => {
-                    return find_remote(worker, spec, (given, rank, offset));
+                    return find_remote(worker, bytes, given, rank, offset);
                 }
                 Holder::Other(..) | Holder::Nobody(_) => return Err((None, MemSpace::Shared, given)),
             };
@@ -167,14 +170,15 @@ fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<Re
     (!reaches_all).then_some(RemoteProblem::NotOwn { rank })
 }
 
-/// Finds memory in the shared memory of another block: `at` is the whole offset, the rank, and the offset in there.
+/// Finds `offset` in the shared memory of the block with the rank; `given` is the offset with the rank.
 fn find_remote(
     worker: &mut Worker<'_>,
-    spec: &AccessSpec<'_>,
-    access: (u64, u32, u64),
+    bytes: u64,
+    given: u64,
+    rank: u32,
+    offset: u64,
 ) -> Result<LaneMemory, LaneFault> {
-    let (job, bytes) = (worker.job, u64::from(spec.bytes));
-    let (given, rank, offset) = access;
+    let job = worker.job;
     if worker.remote_problem(given).is_some() {
         return Err((None, MemSpace::Shared, given));
     }
@@ -207,20 +211,14 @@ pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool)
     Ok(allocation.bytes.start().wrapping_add(offset))
 }
 
-/// Reads of what nothing wrote, and races, lane by lane.
-fn check(
-    worker: &mut Worker<'_>,
-    spec: &AccessSpec<'_>,
-    good: LaneMask,
-    addresses: &[u64; 32],
-    spaces: &[MemSpace; 32],
-) {
+/// Checks for reads of what nothing wrote, and for races, lane by lane.
+fn check(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, good: LaneMask, places: &[Place; WARP]) {
     let job = worker.job;
     let n = spec.bytes as usize;
     let writes = spec.kind == AccessKind::Write;
     for lane in good.iter() {
-        let address = addresses[lane];
-        match spaces[lane] {
+        let (space, address) = places[lane];
+        match space {
             MemSpace::Shared => {
                 let offset = (address - window::SHARED) as usize;
                 if !worker.block.shared_written.access(offset, n, writes) {
@@ -247,15 +245,15 @@ fn check(
             }
             _ => {}
         }
-        report_access(worker, spec, lane, address, spaces[lane]);
+        report_access(worker, spec, lane, address, space);
     }
 }
 
-/// Reads of what nothing wrote, in the shared memory of other blocks.
-fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: LaneMask, addresses: &[u64; 32]) {
+/// Checks for reads of what nothing wrote, in the shared memory of other blocks.
+fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: LaneMask, places: &[Place; WARP]) {
     let n = spec.bytes as usize;
     for lane in lanes.iter() {
-        let address = addresses[lane];
+        let (_, address) = places[lane];
         let (written, offset) = worker.shared_written_mut(address - window::SHARED);
         if !written.access(offset, n, spec.kind == AccessKind::Write) {
             worker.note_unwritten(lane, address, spec.bytes);
@@ -301,15 +299,9 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
     }
 }
 
-fn count(
-    worker: &mut Worker<'_>,
-    spec: &AccessSpec<'_>,
-    good: LaneMask,
-    addresses: &[u64; 32],
-    spaces: &[MemSpace; 32],
-) {
-    let lanes_in = |space: MemSpace| good.filter(|l| spaces[l] == space);
-    let of = |mask: LaneMask| std::array::from_fn(|l| mask.contains(l).then_some(addresses[l]));
+fn count(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, good: LaneMask, places: &[Place; WARP]) {
+    let lanes_in = |space: MemSpace| good.filter(|lane| places[lane].0 == space);
+    let of = |mask: LaneMask| std::array::from_fn(|lane| mask.contains(lane).then_some(places[lane].1));
     let memo = &mut worker.access.memos[spec.memo];
     let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);
     let tally = &mut memo.tally;

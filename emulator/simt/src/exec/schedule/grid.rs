@@ -5,8 +5,7 @@
 //! order. Their reports are collected in index order, too, up to the block at which the launch stops: the lowest that
 //! fails (in a checked launch: by a trap or a runaway loop).
 //!
-//! The budget: a block may use up the launch's whole budget by itself, and the launch stops at the first block
-//! at which the sum over it and all blocks before it exceeds the budget.
+//! The budget: a launch stops at the first block at which the sum over it and all blocks before it exceeds the budget.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
