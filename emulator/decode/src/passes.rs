@@ -15,3 +15,11 @@ mod pointers;
 pub(crate) mod registers;
 pub(crate) mod sync_patterns;
 pub(crate) mod validate;
+
+/// The `n` registers before the first operation: constants, unknown values in those of `preset`, zeros in the others.
+#[derive(Clone, Copy)]
+pub(crate) struct InitialRegisters<'a> {
+    pub(crate) n: usize,
+    pub(crate) constants: &'a constants::Constants,
+    pub(crate) preset: &'a [u32],
+}

@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let (tiles, steps) = (plan.tiles(m, n), plan.steps(k));
             let Some(shares) = plan.shares(tiles, steps, sharing, sgemm.n_sms) else { continue };
             let choice = Choice { plan: index, sharing, packed: [false; 2], expected: 0.0 };
-            sgemm.multiply_by(&Product::new(SHAPE), &choice, &a, &b, &mut c)?;
+            sgemm.multiply_by(&Product::new(SHAPE), Some(choice), &a, &b, &mut c)?;
             let got = stream.clone_dtoh(&c)?;
             let pairs = || got.iter().zip(&one);
             let same = pairs().filter(|(x, y)| x.to_bits() == y.to_bits()).count();

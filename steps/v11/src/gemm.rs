@@ -143,26 +143,14 @@ impl Sgemm {
         b: &impl DevicePtr<f32>,
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
-        self.run(product, None, a, b, c)
+        self.multiply_by(product, None, a, b, c)
     }
 
-    /// Computes the product by a plan of the caller's choice.
+    /// Enqueues the product by a plan of the caller's choice, or else by that of the least expected time.
     ///
     /// # Panics
     /// Panics if the plan does not take the operands as the choice leaves them.
     pub fn multiply_by(
-        &self,
-        product: &Product,
-        choice: &Choice,
-        a: &impl DevicePtr<f32>,
-        b: &impl DevicePtr<f32>,
-        c: &mut impl DevicePtrMut<f32>,
-    ) -> Result<(), Error> {
-        self.run(product, Some(*choice), a, b, c)
-    }
-
-    /// Computes the product by a plan, or by that of the least expected time.
-    fn run(
         &self,
         product: &Product,
         choice: Option<Choice>,

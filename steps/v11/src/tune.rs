@@ -102,7 +102,7 @@ impl Operands {
     }
 
     pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), StepError> {
-        Ok(sgemm.multiply_by(&Product::new(shape), choice, &self.a, &self.b, &mut self.c)?)
+        Ok(sgemm.multiply_by(&Product::new(shape), Some(*choice), &self.a, &self.b, &mut self.c)?)
     }
 
     /// Returns whether a product equals all others of this shape, which are exact; the host checks some of the first.

@@ -36,10 +36,7 @@ fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Opt
     let (a, b, c) = (elements(m * k, 1), elements(k * n, 2), elements(m * n + BEHIND, 3));
     let there = |v: &[f32]| stream.clone_htod(v).expect("there is room");
     let (a_there, b_there, mut c_there) = (there(&a), there(&b), there(&c));
-    let done = match choice {
-        Some(choice) => sgemm.multiply_by(product, choice, &a_there, &b_there, &mut c_there),
-        None => sgemm.multiply(product, &a_there, &b_there, &mut c_there),
-    };
+    let done = sgemm.multiply_by(product, choice.copied(), &a_there, &b_there, &mut c_there);
     done.expect("the product is possible");
     let got = stream.clone_dtoh(&c_there).expect("it ends well");
     assert_eq!(got[m * n..], c[m * n..], "{product:?} {choice:?}: behind the end");

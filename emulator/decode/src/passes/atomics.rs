@@ -34,7 +34,7 @@ pub(crate) fn forms(
     if !ops.iter().any(|op| matches!(op.kind, OpKind::Atomic(_))) {
         return;
     }
-    let registers = Registers::new(ops, n_registers, varying);
+    let registers = UniformRegisters::new(ops, n_registers, varying);
     let mut seen = vec![false; instrs.len()];
     for op in ops {
         let OpKind::Atomic(atomic) = &op.kind else { continue };
@@ -47,7 +47,7 @@ pub(crate) fn forms(
     }
 }
 
-fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> AtomicForm {
+fn form(atomic: &Atomic, constants: &Constants, registers: &UniformRegisters) -> AtomicForm {
     use AtomicKind::{Add, And, Cas, Exch, Max, Min, Or, Xor};
     let shared = atomic.space == MemSpace::Shared;
     let (kind, ty) = (atomic.kind, atomic.ty);
@@ -80,11 +80,11 @@ fn form(atomic: &Atomic, constants: &Constants, registers: &Registers) -> Atomic
 }
 
 /// Registers whose values are the same in all lanes of a warp.
-struct Registers {
+struct UniformRegisters {
     uniform: Vec<bool>,
 }
 
-impl Registers {
+impl UniformRegisters {
     fn new(ops: &[VirtualOp], n: usize, varying: &[u32]) -> Self {
         let mut registers = Self { uniform: vec![true; n] };
         varying.iter().for_each(|&register| registers.uniform[register as usize] = false);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::passes::{cfg::Cfg, constants::Constants};
+use crate::passes::{InitialRegisters, cfg::Cfg, constants::Constants};
 use crate::virtual_op::{BitRule, TRUE, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
@@ -26,20 +26,14 @@ pub(crate) struct Distances<'a> {
 const MANY: u32 = u32::MAX - 1;
 
 impl<'a> Distances<'a> {
-    pub(crate) fn new(
-        ops: &[VirtualOp],
-        cfg: &Cfg,
-        constants: &'a Constants,
-        n_registers: usize,
-        special: &[u32],
-    ) -> Distances<'a> {
+    pub(crate) fn new(ops: &[VirtualOp], cfg: &Cfg, registers: InitialRegisters<'a>) -> Distances<'a> {
         let mut known = Distances {
-            constants,
-            zeros: vec![64; n_registers],
+            constants: registers.constants,
+            zeros: vec![64; registers.n],
             origin: HashMap::new(),
-            written: vec![u32::MAX; n_registers],
+            written: vec![u32::MAX; registers.n],
         };
-        for &register in special {
+        for &register in registers.preset {
             known.zeros[register as usize] = 0;
         }
 

@@ -15,7 +15,7 @@ mod tests;
 
 use std::collections::HashMap;
 
-use crate::passes::{cfg::Cfg, constants::Constants, distances::Distances};
+use crate::passes::{InitialRegisters, cfg::Cfg, distances::Distances};
 use crate::virtual_op::{TRUE, VirtualOp, for_each_register};
 use arithmetic::lanes::Src;
 use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
@@ -23,19 +23,12 @@ use program::{Access, InstrInfo, MemSpace, MergeGroup, OpKind, Order};
 /// Bound on offsets: no shared memory is as large.
 const FAR: u64 = 1 << 40;
 
-/// Fills [`InstrInfo::merge`]. `special` are the registers that hold special registers.
-pub(crate) fn merge(
-    ops: &[VirtualOp],
-    cfg: &Cfg,
-    constants: &Constants,
-    n_registers: usize,
-    special: &[u32],
-    instrs: &mut [InstrInfo],
-) {
+/// Fills [`InstrInfo::merge`].
+pub(crate) fn merge(ops: &[VirtualOp], cfg: &Cfg, registers: InitialRegisters<'_>, instrs: &mut [InstrInfo]) {
     if !ops.iter().any(|op| candidate(op).is_some()) {
         return;
     }
-    let known = Distances::new(ops, cfg, constants, n_registers, special);
+    let known = Distances::new(ops, cfg, registers);
     let places = places(ops, cfg, &known, instrs);
     let mut groups = Groups::default();
     loads::merge(&places, cfg, &known, &mut groups);

@@ -8,7 +8,7 @@ use std::cell::LazyCell;
 
 use ptx::ast::Type;
 
-use crate::passes::constants::Constants;
+use crate::passes::InitialRegisters;
 use crate::passes::pointers::{Pointers, UniformValue};
 use crate::virtual_op::{VirtualOp, for_each_register};
 use arithmetic::lanes::Src;
@@ -20,13 +20,8 @@ const MAX_ATOMICS: usize = 64;
 /// Decides in which order the kernel's blocks must run.
 ///
 /// Removes the destination of an `atom` whose old value is unused, which compilers emit.
-pub(crate) fn decide_block_order(
-    ops: &mut [VirtualOp],
-    n_registers: usize,
-    constants: &Constants,
-    special: &[u32],
-) -> Launches {
-    let mut read = vec![false; n_registers];
+pub(crate) fn decide_block_order(ops: &mut [VirtualOp], registers: InitialRegisters<'_>) -> Launches {
+    let mut read = vec![false; registers.n];
     for op in ops.iter() {
         for_each_register(op, &mut |register, _, role| {
             read[register as usize] |= role.is_use();
@@ -57,19 +52,14 @@ pub(crate) fn decide_block_order(
     if !atomics {
         return Launches::None;
     }
-    order_of_atomics(ops, n_registers, constants, special)
+    order_of_atomics(ops, registers)
 }
 
 /// Finds the launches whose threads may load what others store. Addresses of unknown pointers are left out.
 ///
 /// A thread that updates an element of its own loads it from where it stores it: from the same register, if the
 /// register differs between threads, and holds no index that was read from memory.
-pub(crate) fn find_exchanges(
-    ops: &[VirtualOp],
-    n_registers: usize,
-    constants: &Constants,
-    special: &[u32],
-) -> Launches {
+pub(crate) fn find_exchanges(ops: &[VirtualOp], registers: InitialRegisters<'_>) -> Launches {
     let is_global = |space: MemSpace| matches!(space, MemSpace::Global | MemSpace::Generic);
     let (mut loads, mut stores) = (Vec::new(), Vec::new());
     for op in ops {
@@ -83,9 +73,9 @@ pub(crate) fn find_exchanges(
     if loads.is_empty() || stores.is_empty() {
         return Launches::None;
     }
-    let pointers = Pointers::new(ops, n_registers, constants, special);
+    let pointers = Pointers::new(ops, registers);
     // Few kernels load from where they store.
-    let from_memory = LazyCell::new(|| from_memory(ops, n_registers));
+    let from_memory = LazyCell::new(|| from_memory(ops, registers.n));
     let mut stored: Vec<Pointer> = stores.iter().filter_map(|addr| pointers.place(addr)).map(|place| place.0).collect();
     stored.sort_unstable();
     stored.dedup();
@@ -185,7 +175,7 @@ fn ends_before(at: i64, bytes: u32, next: i64) -> bool {
 type Target = Option<(Pointer, Option<i64>)>;
 
 /// Decides the order for a kernel whose atomics all commute with themselves.
-fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants, special: &[u32]) -> Launches {
+fn order_of_atomics(ops: &[VirtualOp], registers: InitialRegisters<'_>) -> Launches {
     let has_bound = |kind: &AtomicProperties| matches!(kind.kind, AtomicKind::Inc | AtomicKind::Dec);
     fn of_op(op: &VirtualOp) -> Option<(AtomicProperties, &Addr, Src)> {
         match &op.kind {
@@ -204,7 +194,7 @@ fn order_of_atomics(ops: &[VirtualOp], n_registers: usize, constants: &Constants
     }
 
     // Several kinds are harmless on different words.
-    let pointers = Pointers::new(ops, n_registers, constants, special);
+    let pointers = Pointers::new(ops, registers);
     let mut found: Vec<(AtomicProperties, Target)> = Vec::new();
     for (mut kind, addr, operand) in ops.iter().filter_map(of_op) {
         if has_bound(&kind) {

@@ -3,7 +3,7 @@
 //! Sound as long as no program computes an address in one allocation from one in another: a number added to a pointer
 //! is taken for an index, and the sum still leads into the pointer's allocation.
 
-use crate::passes::constants::Constants;
+use crate::passes::{InitialRegisters, constants::Constants};
 use crate::virtual_op::{BitRule, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, Pointer, window};
@@ -102,14 +102,9 @@ pub(crate) struct Pointers<'a> {
 }
 
 impl<'a> Pointers<'a> {
-    pub(crate) fn new(
-        ops: &[VirtualOp],
-        n_registers: usize,
-        constants: &'a Constants,
-        special: &[u32],
-    ) -> Pointers<'a> {
+    pub(crate) fn new(ops: &[VirtualOp], registers: InitialRegisters<'a>) -> Pointers<'a> {
         // A register without writes is 0.
-        let mut values = vec![Number(0); n_registers];
+        let mut values = vec![Number(0); registers.n];
         for op in ops {
             for_each_register(op, &mut |register, _, role| {
                 if !role.is_use() {
@@ -117,10 +112,10 @@ impl<'a> Pointers<'a> {
                 }
             });
         }
-        for &register in special {
+        for &register in registers.preset {
             values[register as usize] = Plain;
         }
-        let mut pointers = Pointers { constants, values };
+        let mut pointers = Pointers { constants: registers.constants, values };
         for _ in 0..MAX_ROUNDS {
             if !pointers.round(ops) {
                 return pointers;

@@ -11,7 +11,9 @@ use super::{Lower, frames};
 use crate::error::{DecodeError, Result, unsupported};
 use crate::passes::cfg::{Cfg, OUTSIDE};
 use crate::passes::finish::{alu_shape, each_target, finish_op, moves_nothing, remove_moves};
-use crate::passes::{atomics, fragments, in_flight, merge, order, registers, sync_patterns, validate};
+use crate::passes::{
+    InitialRegisters, atomics, fragments, in_flight, merge, order, registers, sync_patterns, validate,
+};
 use crate::passes::{liveness::Liveness, registers::Allocation};
 use crate::virtual_op::{FALSE, Registers, VirtualOp, for_each_register};
 use arithmetic::lanes::{Class, CpuLevel};
@@ -118,13 +120,14 @@ fn run_passes(lower: &mut Lower) -> (Cfg, [Launches; 2]) {
     let preset = preset_registers(lower);
     let n_registers = lower.registers.classes.len();
     let Lower { ops, instrs, constants, .. } = lower;
+    let registers = InitialRegisters { n: n_registers, constants, preset: &preset };
     // This removes unused results of atomics, which `atomics::forms` relies on.
-    let by_index = order::decide_block_order(ops, n_registers, constants, &preset);
-    let exchanges = order::find_exchanges(ops, n_registers, constants, &preset);
+    let by_index = order::decide_block_order(ops, registers);
+    let exchanges = order::find_exchanges(ops, registers);
     let cfg = Cfg::new(ops);
     reconverge(ops, &cfg);
     fragments::find_mismatches(ops, &cfg.starts, instrs);
-    merge::merge(ops, &cfg, constants, n_registers, &preset, instrs);
+    merge::merge(ops, &cfg, registers, instrs);
     sync_patterns::classify(ops, n_registers, instrs);
     let varying = lower.specials.iter().filter(|(special, _)| special.varies_in_a_warp());
     let varying: Vec<u32> = varying.map(|(_, &register)| register).chain(lower.activations.base).collect();

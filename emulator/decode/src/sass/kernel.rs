@@ -3,7 +3,7 @@
 use super::{Lower, Segments, prune};
 use crate::error::{self, DecodeError, Result};
 use crate::passes::finish::{alu_shape, each_target, finish_op, remove_moves};
-use crate::passes::{order, registers, sync_patterns, validate};
+use crate::passes::{InitialRegisters, order, registers, sync_patterns, validate};
 use crate::virtual_op::TRUE;
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
@@ -66,8 +66,9 @@ fn decode_kernel(
     }
     let n_registers = lower.registers.classes.len();
     let special: Vec<u32> = lower.specials.values().copied().collect();
-    let by_index = order::decide_block_order(&mut ops, n_registers, &lower.constants, &special);
-    let exchanges = order::find_exchanges(&ops, n_registers, &lower.constants, &special);
+    let registers = InitialRegisters { n: n_registers, constants: &lower.constants, preset: &special };
+    let by_index = order::decide_block_order(&mut ops, registers);
+    let exchanges = order::find_exchanges(&ops, registers);
     sync_patterns::classify(&mut ops, n_registers, &lower.instrs);
     let too_big = || error::refused(format!("a kernel as big as `{}`", code.name));
     let live = prune::prune(&mut ops, n_registers).ok_or_else(too_big)?;

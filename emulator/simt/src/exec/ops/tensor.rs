@@ -16,6 +16,15 @@ const ROW_ALIGN: i64 = 16;
 /// Alignment of the size and both addresses of a copy of bytes.
 const BULK_ALIGN: u32 = 16;
 
+/// A copy that a lane starts: of the box of a map at a position.
+#[derive(Clone)]
+struct BoxCopy {
+    map: TensorMap,
+    position: [i32; RANKS],
+    pc: u32,
+    lane: usize,
+}
+
 impl Worker<'_> {
     pub(crate) fn tensor_copy(&mut self, t: &TensorCopy, pc: u32, active: LaneMask) {
         for lane in active.iter() {
@@ -55,7 +64,7 @@ impl Worker<'_> {
         if !offset.is_multiple_of(SHARED_ALIGN.into()) {
             return Err(BadTensor::Shared(offset));
         }
-        self.begin(map, position, (offset, t.blocks), &t.way, pc, lane);
+        self.begin(BoxCopy { map, position, pc, lane }, (offset, t.blocks), &t.way);
         Ok(())
     }
 
@@ -78,11 +87,8 @@ impl Worker<'_> {
                 if !address.is_multiple_of(BULK_ALIGN.into()) {
                     let kind = if reads { AccessKind::Read } else { AccessKind::Write };
                     let access = BadAccess::at(kind, space, address, BULK_ALIGN);
-                    self.record_mistake(
-                        pc,
-                        LaneMask::of(lane),
-                        MistakeDetails::Access { problem: AccessProblem::Misaligned, access },
-                    );
+                    let details = MistakeDetails::Access { problem: AccessProblem::Misaligned, access };
+                    self.record_mistake(pc, LaneMask::of(lane), details);
                     aligned = false;
                 }
             }
@@ -96,8 +102,8 @@ impl Worker<'_> {
                 self.note_skipped_copy();
             }
             if aligned && !self.stopped {
-                let map = TensorMap::line(global, bytes);
-                self.begin(map, [0; RANKS], (shared, copy.blocks), &copy.way, pc, lane);
+                let line = BoxCopy { map: TensorMap::line(global, bytes), position: [0; RANKS], pc, lane };
+                self.begin(line, (shared, copy.blocks), &copy.way);
             }
             if self.stopped {
                 return;
@@ -124,74 +130,46 @@ impl Worker<'_> {
             return Some(window::SHARED + tag + own);
         }
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, offset, bytes);
-        self.record_mistake(
-            pc,
-            LaneMask::of(lane),
-            MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
-        );
+        let details = MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access };
+        self.record_mistake(pc, LaneMask::of(lane), details);
         None
     }
 
     /// Starts a copy whose box lies in memory at both ends; a load to the blocks of a mask, or to the one of its place.
-    fn begin(
-        &mut self,
-        map: TensorMap,
-        position: [i32; RANKS],
-        (offset, blocks): (u64, Option<Src>),
-        way: &TensorWay,
-        pc: u32,
-        lane: usize,
-    ) {
-        let TensorWay::Load(barrier) = way else {
-            return self.begin_in_block(map, position, offset, None, pc, lane);
-        };
-        let barrier = self.address_of(barrier, MemSpace::Shared, lane) - window::SHARED;
+    fn begin(&mut self, copy: BoxCopy, (offset, blocks): (u64, Option<Src>), way: &TensorWay) {
+        let TensorWay::Load(barrier) = way else { return self.begin_in_block(copy, offset, None) };
+        let barrier = self.address_of(barrier, MemSpace::Shared, copy.lane) - window::SHARED;
         let Some(blocks) = blocks else {
             let rank = match self.holder(offset) {
                 Holder::Own(_) => self.block.rank,
                 Holder::Other(rank, _) | Holder::Nobody(rank) => rank,
             };
-            return self.begin_load(map, position, (offset, barrier), rank, pc, lane);
+            return self.begin_load(copy, (offset, barrier), rank);
         };
         // In each block, place and barrier are where the instruction names them in its own.
         let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
-        let blocks = self.u32_at(blocks, lane);
+        let blocks = self.u32_at(blocks, copy.lane);
         for rank in (0..16).filter(|rank| blocks >> rank & 1 == 1) {
             let tag = (rank as u64 + 1) << RANK_SHIFT;
             let places = (tag | low(offset), tag | low(barrier));
-            self.begin_load(map.clone(), position, places, rank as u32, pc, lane);
+            self.begin_load(copy.clone(), places, rank as u32);
         }
     }
 
     /// Starts a load to the shared memory of a block of the cluster.
-    fn begin_load(
-        &mut self,
-        map: TensorMap,
-        position: [i32; RANKS],
-        (offset, barrier): (u64, u64),
-        rank: u32,
-        pc: u32,
-        lane: usize,
-    ) {
+    fn begin_load(&mut self, copy: BoxCopy, (offset, barrier): (u64, u64), rank: u32) {
         if let Some(problem) = self.remote_problem(offset) {
             let access = BadAccess::at(AccessKind::Write, MemSpace::Shared, offset, BULK_ALIGN);
-            self.record_mistake(pc, LaneMask::of(lane), MistakeDetails::Remote { access, problem });
+            self.record_mistake(copy.pc, LaneMask::of(copy.lane), MistakeDetails::Remote { access, problem });
             self.note_skipped_copy();
             return;
         }
-        self.in_block(rank, |worker| worker.begin_in_block(map, position, offset, Some(barrier), pc, lane));
+        self.in_block(rank, |worker| worker.begin_in_block(copy, offset, Some(barrier)));
     }
 
     /// Starts a copy to or from the shared memory of the block at hand.
-    fn begin_in_block(
-        &mut self,
-        map: TensorMap,
-        position: [i32; RANKS],
-        given: u64,
-        barrier: Option<u64>,
-        pc: u32,
-        lane: usize,
-    ) {
+    fn begin_in_block(&mut self, copy: BoxCopy, given: u64, barrier: Option<u64>) {
+        let BoxCopy { map, position, pc, lane } = copy;
         let offset = match self.holder(given) {
             Holder::Own(offset) => offset,
             _ => given,
@@ -213,11 +191,8 @@ impl Worker<'_> {
                 high: offset.saturating_add(map.shared_bytes()).saturating_sub(bytes.into()),
                 bytes: bytes.into(),
             };
-            self.record_mistake(
-                pc,
-                LaneMask::of(lane),
-                MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access },
-            );
+            let details = MistakeDetails::Access { problem: AccessProblem::OutOfBounds, access };
+            self.record_mistake(pc, LaneMask::of(lane), details);
             if barrier.is_some() {
                 self.note_skipped_copy();
             }
