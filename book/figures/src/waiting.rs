@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
 use simt::module::Module;
-use timing::{Chip, predict_with_timeline};
+use timing::{Chip, LoadedCode, predict_with_timeline};
 
 use crate::lanes::{Bar, Lanes};
 use crate::machine::root;
@@ -43,8 +43,9 @@ fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let shape = gpu::Geometry { grid: [chip.sms, 1, 1], block: [block, 1, 1], shared: 0 };
     let params = loaded.param_block(&arguments)?;
     let config = shape.config(params, LaunchOptions::default());
-    let (_, timeline) = predict_with_timeline(chip, &gpu, &code.kernels[0], loaded, &config, CLOCKS)
-        .map_err(|why| anyhow::anyhow!("{kernel}: {why}"))?;
+    let loaded = LoadedCode { code: &code.kernels[0], kernel: loaded, gpu: &gpu };
+    let (_, timeline) =
+        predict_with_timeline(chip, loaded, &config, CLOCKS).map_err(|why| anyhow::anyhow!("{kernel}: {why}"))?;
     let mut rows = vec![Vec::new(); warps as usize];
     for issue in &timeline.schedulers[0] {
         rows[(issue.warp / SCHEDULERS) as usize].push(issue.clock - timeline.clocks.start);

@@ -223,8 +223,8 @@ impl<'a> EmulatedModule<'a> {
         let setup = self.launch_setup(trial.shape);
         let config = self.config(trial, &buffers, CheckLevel::Off, &setup).map_err(JudgeError::from);
         let predicted = config.and_then(|config| {
-            let chip = timing::Chip::h200();
-            Ok(timing::predict_with_timeline(chip, &self.gpu, code, &self.kernel, &config, clocks)?)
+            let loaded = timing::LoadedCode { code, kernel: &self.kernel, gpu: &self.gpu };
+            Ok(timing::predict_with_timeline(timing::Chip::h200(), loaded, &config, clocks)?)
         });
         self.free(&buffers);
         predicted

@@ -196,7 +196,7 @@ fn sext(a: u32, n: u32) -> u32 {
     }
 }
 
-/// Selects four bytes of `b:a`, each by a nibble; with the nibble's high bit set, the byte's sign fills the result byte.
+/// Selects four bytes of `b:a`, each by a nibble; if the nibble's high bit is set, the byte's sign fills the result.
 #[inline(always)]
 fn prmt(a: u32, b: u32, selector: u32) -> u32 {
     let bytes = (b as u64) << 32 | a as u64;

@@ -67,7 +67,7 @@ pub(super) const MAX: u32 = 1;
 pub(super) const NAN: u32 = 2;
 pub(super) const XORSIGN: u32 = 8;
 
-/// Returns the minimum or maximum, in all variants. Zeros are ordered by sign; one NaN gives the other operand unless `.NaN`.
+/// Returns the minimum or maximum. Zeros are ordered by sign; a NaN gives the other operand, without `.NaN`.
 pub(super) fn extremum(variant: u32, a: f32, b: f32) -> f32 {
     let flushed = |x: f32| if variant & FTZ != 0 { flush(x) } else { x };
     let (a, b) = (flushed(a), flushed(b));

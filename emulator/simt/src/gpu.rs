@@ -137,7 +137,7 @@ impl Gpu {
 
     /// Launches a kernel with a parameter block, whose contents are not checked.
     pub fn launch(&self, kernel: &LoadedKernel, config: &LaunchRequest) -> LaunchResult {
-        launch::launch(&self.memory, kernel, config, self.environment())
+        launch::launch(&self.memory, kernel, config, self.environment(None))
     }
 
     /// Launches, and records the steps of one warp or of a block, each with the number of its warp.
@@ -153,12 +153,12 @@ impl Gpu {
     }
 
     pub fn observe(&self, kernel: &LoadedKernel, config: &LaunchRequest, observer: &dyn Observer) -> LaunchResult {
-        launch::observe(&self.memory, kernel, config, self.environment(), Some(observer))
+        launch::launch(&self.memory, kernel, config, self.environment(Some(observer)))
     }
 
     /// Returns the environment whose clock stands still.
-    fn environment(&self) -> Environment<'_> {
-        Environment { textures: &self.textures, clock: &|| 0 }
+    fn environment<'a>(&'a self, observer: Option<&'a dyn Observer>) -> Environment<'a> {
+        Environment { textures: &self.textures, clock: &|| 0, observer }
     }
 }
 

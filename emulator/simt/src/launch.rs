@@ -22,7 +22,6 @@ use crate::module::LoadedKernel;
 use crate::occupancy::{self, Footprint};
 use crate::program::{DecodedKernel, MemSpace, limits};
 use crate::report::{Counters, Language, LaunchReport};
-use crate::trace::Observer;
 
 /// Alignment of the parameters on the host.
 const PARAM_ALIGN: usize = 16;
@@ -37,21 +36,10 @@ pub fn launch(
     config: &LaunchRequest,
     environment: Environment<'_>,
 ) -> LaunchResult {
-    observe(memory, loaded, config, environment, None)
-}
-
-/// Runs like [`launch`]; under an observer always counted.
-pub fn observe(
-    memory: &Memory,
-    loaded: &LoadedKernel,
-    config: &LaunchRequest,
-    environment: Environment<'_>,
-    observer: Option<&dyn Observer>,
-) -> LaunchResult {
     let kernel = loaded.kernel();
     let options = &config.options;
     let (n_threads, shared_bytes) = refused::sizes(kernel, config)?;
-    let check_level = match (observer, options.check_level) {
+    let check_level = match (environment.observer, options.check_level) {
         (Some(_), _) => CheckLevel::Count,
         (None, CheckLevel::Checked) if kernel.exchanges.contain(&config.params) => CheckLevel::CheckedWithGlobalRaces,
         (None, check_level) => check_level,
@@ -93,7 +81,6 @@ pub fn observe(
         local_bytes: kernel.local_bytes,
         stack_bytes: options.stack_bytes,
         worker_memory: launch_bytes,
-        observer,
         collector: Collector::new(kernel, config.grid, config.block),
     };
     job.lane_specials = lane_specials(&job);

@@ -42,8 +42,7 @@ pub struct ModuleVariable {
     pub constant: bool,
 }
 
-/// A kernel that can be launched. [`Module::load`] alone makes one, and it is immutable: a launch reaches
-/// registers by the numbers in it, all of which loading has validated.
+/// A kernel that can be launched. [`Module::load`] alone makes one, and has validated all registers in it.
 ///
 /// ```compile_fail
 /// fn exchange(loaded: &mut simt::module::LoadedKernel, other: std::sync::Arc<simt::program::Kernel>) {

@@ -4,6 +4,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
 use crate::texture::Textures;
+use crate::trace::Observer;
 
 /// Which counters and checks a launch has. Each level includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,10 +93,12 @@ impl Default for LaunchOptions {
     }
 }
 
-/// Resources of a kernel besides memory.
+/// Surroundings of a launch besides memory.
 #[derive(Clone, Copy)]
 pub struct Environment<'a> {
     pub textures: &'a Textures,
     /// Nanoseconds, for `%globaltimer`. The only clock that a kernel can read; `%clock` counts instructions.
     pub clock: &'a (dyn Fn() -> u64 + Sync),
+    /// Receives what the launch does, which then is a counted one.
+    pub observer: Option<&'a dyn Observer>,
 }

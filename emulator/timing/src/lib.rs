@@ -48,7 +48,7 @@ pub use chip::Chip;
 pub use instruction::{Instruction, Source, Unit};
 pub use issue::Issue;
 pub use no_prediction::NoPrediction;
-pub use predict::{Prediction, predict, predict_with_timeline};
+pub use predict::{LoadedCode, Prediction, predict, predict_with_timeline};
 pub use reach::Reach;
 pub use sm::{Outcome, Setting, simulate};
 pub use stall::{Reason, Stalls};

@@ -45,36 +45,36 @@ pub struct Prediction {
     pub stalls: Vec<Stalls>,
 }
 
-/// Predicts the time of a launch of `code`, which is loaded as `kernel`. The prediction is of a warm launch: the caches
-/// hold what an equal launch before it left there. Only some blocks run and store, so results are incomplete.
-pub fn predict(
-    chip: &Chip,
-    gpu: &Gpu,
-    code: &sass::CubinKernel,
-    kernel: &LoadedKernel,
-    config: &LaunchRequest,
-) -> Result<Prediction, NoPrediction> {
-    let launch = Launch::new(chip, gpu, code, kernel, config)?;
+/// Machine code, and the kernel as which an emulated GPU has loaded it.
+#[derive(Clone, Copy)]
+pub struct LoadedCode<'a> {
+    pub code: &'a sass::CubinKernel,
+    pub kernel: &'a LoadedKernel,
+    pub gpu: &'a Gpu,
+}
+
+/// Predicts the time of a launch with warm caches, which hold what an equal launch before it left there. Only some blocks
+/// run and store, so results in memory are incomplete.
+pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, config: &LaunchRequest) -> Result<Prediction, NoPrediction> {
+    let launch = Launch::new(chip, loaded, config)?;
     Ok(launch.prediction(&launch.simulated(None)))
 }
 
 /// Predicts as [`predict`], and records the instructions issued during `clocks` clocks in the middle of the launch.
 pub fn predict_with_timeline(
     chip: &Chip,
-    gpu: &Gpu,
-    code: &sass::CubinKernel,
-    kernel: &LoadedKernel,
+    loaded: LoadedCode<'_>,
     config: &LaunchRequest,
     clocks: u64,
 ) -> Result<(Prediction, Timeline), NoPrediction> {
-    let launch = Launch::new(chip, gpu, code, kernel, config)?;
+    let launch = Launch::new(chip, loaded, config)?;
     let whole = launch.simulated(None).clocks;
     let first = (whole / 2).min(whole.saturating_sub(clocks));
     let window = first..first.saturating_add(clocks);
     let outcome = launch.simulated(Some(window.clone()));
     let timeline = Timeline {
         clocks: window,
-        busiest_loop: busiest_loop(code, &outcome.stalls),
+        busiest_loop: busiest_loop(loaded.code, &outcome.stalls),
         schedulers: outcome.issues.clone(),
     };
     Ok((launch.prediction(&outcome), timeline))
@@ -94,13 +94,8 @@ struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    fn new(
-        chip: &'a Chip,
-        gpu: &Gpu,
-        code: &sass::CubinKernel,
-        kernel: &LoadedKernel,
-        config: &LaunchRequest,
-    ) -> Result<Self, NoPrediction> {
+    fn new(chip: &'a Chip, loaded: LoadedCode<'_>, config: &LaunchRequest) -> Result<Self, NoPrediction> {
+        let LoadedCode { code, kernel, gpu } = loaded;
         let threads = config.block.iter().fold(1, |all: u32, &one| all.saturating_mul(one));
         let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(config.dynamic_shared);
         let occupancy = occupancy(Footprint { threads, registers: code.registers, shared });

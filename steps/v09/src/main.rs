@@ -83,8 +83,7 @@ enum Stored {
 }
 
 impl Stored {
-    /// Returns the operation on an operand: cuBLAS sees the transpose of what we store, so it has to transpose exactly
-    /// the operands that are stored transposed.
+    /// Returns the operation on an operand: cuBLAS sees our transpose, so it transposes what is stored transposed.
     fn op(self) -> Op {
         match self {
             Stored::AsIs => Op::CUBLAS_OP_N,

@@ -44,8 +44,7 @@ const fn tiles([bm, bn]: [u32; 2], threads: u32, stages: u32, barriers: u32, exc
     Geometry { bm, bn, threads, shared: stages * (tiles + barriers * BARRIER) + exchange, rows: [bm, BK] }
 }
 
-/// Returns the geometry of a ring of `stages` pairs of tiles between a producer warp and consumer warpgroups of 64 rows
-/// each.
+/// Returns the geometry of a ring of `stages` pairs of tiles: a producer warp, and consumer warpgroups of 64 rows each.
 const fn ring([bm, bn]: [u32; 2], stages: u32, exchange: u32) -> Geometry {
     tiles([bm, bn], bm / 64 * GROUP + PRODUCERS, stages, 2, exchange)
 }

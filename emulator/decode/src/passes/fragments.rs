@@ -114,7 +114,7 @@ impl Definitions<'_> {
         Some(all)
     }
 
-    /// Returns the instructions that make the fragment in a register, if nothing else defines it, before `product` takes it.
+    /// Returns the instructions that alone define the fragment in a register before `product` takes it.
     fn makers(&self, register: u32, at: usize, product: u32) -> Option<Vec<u32>> {
         let (mut found, mut next) = (vec![(register, at)], 0);
         let mut makers = Vec::new();

@@ -118,7 +118,7 @@ fn copy_async(handle: Handle, to: CopyEnd, from: CopyEnd, n: usize) -> Outcome {
     let staged = match (&to, &from) {
         // A graph copies what the memory holds when it runs.
         _ if stream.capture.position().is_some() => None,
-        // The source may change once the call returns: its bytes are read now, unless the copy runs now or is too large.
+        // The source may change once the call returns: its bytes are read now, unless the copy runs now or is too big.
         (CopyEnd::Device(address), CopyEnd::Host(source)) if is_pageable && !stream.context.queue.is_idle() => {
             Write::staged(*address, Host::new(*source), n)
         }

@@ -7,7 +7,7 @@ use simt::occupancy::Footprint;
 use simt::report::Language;
 use simt::texture::Textures;
 use std::sync::Arc;
-use timing::{Chip, predict};
+use timing::{Chip, LoadedCode, predict};
 
 use crate::{api::module::Function, contexts::MEMORY};
 
@@ -39,7 +39,7 @@ pub(crate) fn report(function: &Function, config: &LaunchRequest, textures: Text
     report["occupancy"] = timing::report::occupancy(footprint);
     let gpu = Gpu { memory: Arc::clone(&MEMORY), textures };
     let chip = Chip::h200();
-    match predict(chip, &gpu, code, &function.loaded, config) {
+    match predict(chip, LoadedCode { code, kernel: &function.loaded, gpu: &gpu }, config) {
         Ok(prediction) => report["prediction"] = timing::report::prediction(chip, &prediction),
         Err(why) => report["no_prediction"] = json!(why.to_string()),
     }

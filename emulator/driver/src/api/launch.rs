@@ -304,7 +304,7 @@ impl Work for Kernel {
             return Ok(());
         }
         self.workspace.as_ref().map_or(Ok(()), Workspace::clear)?;
-        let environment = Environment { textures: &textures, clock: &now };
+        let environment = Environment { textures: &textures, clock: &now, observer: None };
         match simt::launch::launch(&MEMORY, &function.loaded, config, environment) {
             Ok(report) => {
                 let report = Report::new(report, &function.loaded, config);

@@ -96,8 +96,7 @@ impl Pattern {
         reached >> n & 1 == 1
     }
 
-    /// Returns the modifiers in the order of this pattern, where it stands for them in some order. Those of each class
-    /// in `ordered` keep their own order, `others` may stand anywhere.
+    /// Returns the modifiers in this pattern's order, if it stands for them; those of a class in `ordered` keep theirs.
     pub(super) fn arrange(&self, ordered: &[Vec<&str>; 3], others: &[&str]) -> Option<Vec<&'static str>> {
         if ordered.iter().map(Vec::len).sum::<usize>() + others.len() > MAX_ARRANGED {
             return None;

@@ -8,7 +8,6 @@ use crate::check::Collector;
 use crate::memory::Table;
 use crate::options::{CheckLevel, Environment};
 use crate::program::{DecodedKernel, OpKind, RANK_SHIFT};
-use crate::trace::Observer;
 
 use crate::exec::plan::Plan;
 
@@ -52,7 +51,6 @@ pub(crate) struct Job<'j> {
     pub(crate) stack_bytes: u32,
     /// Bytes of host memory for the running blocks of a worker.
     pub(crate) worker_memory: u64,
-    pub(crate) observer: Option<&'j dyn Observer>,
     /// A collector without mistakes: what each block begins with.
     pub(crate) collector: Collector,
 }
@@ -77,7 +75,7 @@ impl Job<'_> {
     pub(crate) fn fills_a_device(&self) -> bool {
         let blocks: u64 = self.grid.iter().map(|&n| u64::from(n)).product();
         let reads_clock = || self.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::ReadClock { .. }));
-        let is_alone = self.cluster_blocks == 1 && self.observer.is_none();
+        let is_alone = self.cluster_blocks == 1 && self.environment.observer.is_none();
         self.check_level.checks() && is_alone && self.resident > 0 && blocks > self.resident && !reads_clock()
     }
 

@@ -390,7 +390,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Records that the fiber polled memory; after [`POLLS_BEFORE_YIELD`] in a row it yields to the other lanes and pauses.
+    /// Records that the fiber polled memory; after [`POLLS_BEFORE_YIELD`] in a row it lets other lanes run, and pauses.
     pub(crate) fn poll(&mut self, lanes: LaneMask) -> ControlFlow<AfterOp> {
         // Stores of other threads before that of the value just read become visible to later accesses.
         std::sync::atomic::fence(std::sync::atomic::Ordering::Acquire);

@@ -155,7 +155,7 @@ impl<'j> Worker<'j> {
         cfg!(not(vectors = "base")) && self.job.level == CpuLevel::Baseline
             || self.warp.in_flight
             || self.checks.checks_fences
-            || self.job.observer.is_some()
+            || self.job.environment.observer.is_some()
             || self.executed_pcs.is_some()
             || !self.checks.shadow.is_clean()
     }
@@ -262,7 +262,7 @@ impl<'j> Worker<'j> {
     }
 }
 
-/// Notifies the race checks of both memory spaces, where there are any: `notify_races!(self.checks, interval.enter(warp))`.
+/// Notifies the race checks of both memory spaces, if they are on: `notify_races!(checks, interval.enter(warp))`.
 macro_rules! notify_races {
     ($checks:expr, $($call:tt)+) => {
         if let Some(races) = &mut $checks.shared_races {

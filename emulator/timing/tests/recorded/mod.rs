@@ -11,7 +11,7 @@ use simt::gpu::{Argument, Gpu};
 use simt::launch::{LaunchOptions, LaunchRequest};
 use simt::module::Module;
 use timing::accuracy::Set;
-use timing::{Chip, Prediction, predict};
+use timing::{Chip, LoadedCode, Prediction, predict};
 
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
@@ -194,6 +194,7 @@ impl Launch {
             params: kernel.param_block(&arguments).map_err(|error| text(&error))?,
             options: LaunchOptions::default(),
         };
-        predict(Chip::h200(), &gpu, &code.kernels[0], kernel, &config).map_err(|error| text(&error))
+        predict(Chip::h200(), LoadedCode { code: &code.kernels[0], kernel, gpu: &gpu }, &config)
+            .map_err(|error| text(&error))
     }
 }

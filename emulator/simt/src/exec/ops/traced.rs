@@ -10,7 +10,7 @@ impl Worker<'_> {
     /// Passes the operation that the `active` lanes are about to execute to the observer, if it observes the warp.
     #[cold]
     pub(crate) fn trace(&self, op: &Op, active: LaneMask) {
-        let Some(observer) = self.job.observer else { return };
+        let Some(observer) = self.job.environment.observer else { return };
         if !observer.observes(self.block.index, self.warp.index) {
             return;
         }

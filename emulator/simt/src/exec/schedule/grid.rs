@@ -252,7 +252,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
         let is_late = worker.block.waits && job.is_over_budget(worker.spent.saturating_mul(2));
         worker.others_wait = if is_late { waiting.all_wait(more, queue) } else { None };
         worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.cluster_index;
-        let is_left_out = job.observer.is_some_and(|observer| !observer.runs(worker.block.index));
+        let is_left_out = job.environment.observer.is_some_and(|observer| !observer.runs(worker.block.index));
         let sees_change = worker.block.waits && worker.block.poll_cache.changed();
         let visit = if worker.stopped || is_left_out {
             Visit::Ended
