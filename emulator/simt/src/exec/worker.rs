@@ -187,8 +187,7 @@ impl<'j> Worker<'j> {
 
     #[inline(always)]
     pub(crate) fn out64(&mut self, dst: u32) -> &mut [u64; 32] {
-        // SAFETY: `decode::passes::validate` has established that 64-bit registers are two neighbouring lines in range;
-        // they belong to the block, which this worker owns.
+        // SAFETY: `decode::passes::validate` found the lines in range; they belong to the block that this worker owns.
         unsafe { &mut *self.warp.lanes.regs.add(dst as usize).cast::<[u64; 32]>() }
     }
 

@@ -118,12 +118,8 @@ impl Worker<'_> {
 
     /// Returns the source of a copy from the block's own shared memory, as an address valid in the whole cluster.
     fn own_bytes(&mut self, offset: u64, bytes: u32, pc: u32, lane: usize) -> Option<u64> {
-        let own = match self.holder(offset) {
-            Holder::Own(own) => Some(own),
-            _ => None,
-        };
-        let range = own.and_then(|own| self.block.shared_range(self.job, own));
-        if let (Some(own), Some((_, to))) = (own, range)
+        if let Holder::Own(own) = self.holder(offset)
+            && let Some((_, to)) = self.block.shared_range(self.job, own)
             && own + u64::from(bytes) <= u64::from(to)
         {
             let tag = u64::from(self.block.rank + 1) << RANK_SHIFT;
@@ -170,19 +166,13 @@ impl Worker<'_> {
     /// Starts a copy to or from the shared memory of the block at hand.
     fn begin_in_block(&mut self, copy: BoxCopy, given: u64, barrier: Option<u64>) {
         let BoxCopy { map, position, pc, lane } = copy;
-        let offset = match self.holder(given) {
-            Holder::Own(offset) => offset,
-            _ => given,
-        };
+        let offset = if let Holder::Own(own) = self.holder(given) { own } else { given };
         let bytes = map.element.bytes() as u8;
         let (in_shared, in_global) = match barrier {
             None => (AccessKind::Read, AccessKind::Write),
             Some(_) => (AccessKind::Write, AccessKind::Read),
         };
-        let to = match self.block.shared_range(self.job, offset) {
-            Some((_, to)) => u64::from(to),
-            None => offset,
-        };
+        let to = self.block.shared_range(self.job, offset).map_or(offset, |(_, to)| u64::from(to));
         if map.shared_bytes() > to - offset {
             let access = BadAccess {
                 kind: in_shared,
