@@ -121,8 +121,8 @@ fn shift_amount(position: u32, top: u32) -> u32 {
     if position == u32::MAX { position } else { top - position }
 }
 
-/// Returns the position of the n-th set bit from `base`, downwards for negative `n`; for `n` 0, that of `base` itself if
-/// its bit is set. The smallest `n` gives 0 on hardware.
+/// Returns the position of the n-th set bit from `base`, downwards for negative `n`; for `n` 0, `base` itself if its
+/// bit is set. The smallest `n` gives 0 on hardware.
 fn nth_set(mask: u32, base: u32, n: i32) -> u32 {
     if n == i32::MIN {
         return 0;

@@ -71,7 +71,7 @@ pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
     }
     let chosen = definitions(inputs)?;
     for input in &*inputs {
-        defined(input, &chosen)?;
+        check_defined(input, &chosen)?;
     }
     let modules: Vec<Module> = inputs.drain(..).map(|input| input.module).collect();
     let mut taken = shared_names(&modules);
@@ -81,7 +81,7 @@ pub fn link(inputs: &mut Vec<Input>) -> Result<Module, LinkError> {
     let mut external: HashSet<String> = HashSet::new();
     for (at, mut module) in modules.into_iter().enumerate() {
         linked.version = linked.version.max(module.version);
-        if newer(&module.target, &linked.target) {
+        if is_newer(&module.target, &linked.target) {
             linked.target = std::mem::take(&mut module.target);
         }
         linked.address_size = linked.address_size.min(module.address_size);
@@ -127,6 +127,7 @@ type Prototype = (Vec<u64>, Vec<u64>);
 /// Prototypes of shared functions, over the inputs of a link.
 #[derive(Debug, Default)]
 pub struct Prototypes {
+    /// By function: its prototype, the first input with it or the one that defines it, and whether one does.
     known: HashMap<String, (Prototype, String, bool)>,
 }
 
@@ -166,13 +167,11 @@ impl Prototypes {
 }
 
 /// Checks that some module, or the system, defines each name that this one uses.
-fn defined<'a>(input: &'a Input, chosen: &BTreeMap<String, usize>) -> Result<(), LinkError> {
+fn check_defined<'a>(input: &'a Input, chosen: &BTreeMap<String, usize>) -> Result<(), LinkError> {
     let mut missing = Vec::new();
     for item in &input.module.items {
         match item {
-            Item::Variable(v) if v.linkage == Linkage::Extern && v.space != Space::Shared => {
-                missing.push(&v.name);
-            }
+            Item::Variable(v) if v.linkage == Linkage::Extern && v.space != Space::Shared => missing.push(&v.name),
             Item::Function(f) if f.body.is_none() && is_shared(f) && !is_system_call(&f.name) => {
                 missing.push(&f.name);
             }
@@ -260,7 +259,7 @@ fn bytes(variable: &Variable) -> u64 {
 }
 
 /// Returns whether the first target is of a newer architecture.
-fn newer(target: &[String], than: &[String]) -> bool {
+fn is_newer(target: &[String], than: &[String]) -> bool {
     let number = |target: &[String]| -> u32 {
         let digits = target.first().and_then(|t| t.strip_prefix("sm_"));
         digits.and_then(|t| t.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().ok()).unwrap_or(0)

@@ -53,8 +53,8 @@ pub struct LoadedCode<'a> {
     pub gpu: &'a Gpu,
 }
 
-/// Predicts the time of a launch with warm caches, which hold what an equal launch before it left there. Only some blocks
-/// run and store, so results in memory are incomplete.
+/// Predicts the time of a launch with warm caches, which hold what an equal launch before it left there. Only some
+/// blocks run and store, so results in memory are incomplete.
 pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, config: &LaunchRequest) -> Result<Prediction, NoPrediction> {
     let launch = Launch::new(chip, loaded, config)?;
     Ok(launch.prediction(&launch.simulated(None)))
