@@ -91,7 +91,7 @@ pub fn model_cases() -> anyhow::Result<Vec<Case>> {
     for subject in steps::subjects()?.iter().filter(|subject| subject.page == "v10") {
         let (trace, _) = steps::counted(subject)?;
         let every = format!("fragmentsOf({trace}).map(Number).join(\"\")");
-        cases.push(Case { ask: every, answer: format!("{:?}", "1".repeat(8 * 32)) });
+        cases.push(Case { expression: every, expected: format!("{:?}", "1".repeat(8 * 32)) });
     }
     // The numbers of chapters: shares of 288 tiles of 192 steps, and turns after eleven steps in a ring of two stages.
     let shares = "schedule(288,192,132,132).map((pieces) => pieces.reduce((sum, piece) => sum + piece[2], 0))";
