@@ -9,12 +9,9 @@ use std::sync::OnceLock;
 
 use catalog::{STEPS, Shape, Step};
 use counters::Counters;
-use records::machine_code::{Forecast, MachineCode, Prediction};
-use records::record::{
-    Accuracy, Check, FailedCheck, Line, Measurement, Outcome, Record, Samples, Submission, VerifiedRun, Yardstick,
-};
+use records::Run;
+use records::record::{Check, FailedCheck, Line, Measurement, Outcome, Record, VerifiedRun};
 use records::sums::{self, Sum};
-use records::{Roofline, Run};
 
 use crate::files::{copy_xtask, empty_folder, program, spawn, started_by};
 
@@ -31,6 +28,7 @@ fn programs() -> &'static Path {
         let folder = empty_folder("cli/programs");
         copy_xtask(&folder);
         program(&folder.join("cargo"), CARGO);
+        let ((gpu, on_gpu), (emulated, on_emulated)) = (gpu(), emulated());
         for step in STEPS {
             let path = folder.join(step.id);
             program(&path, STEP);
@@ -41,7 +39,7 @@ fn programs() -> &'static Path {
                 let kernels = step.kernels.iter().map(|kernel| line(kernel.name.into()));
                 std::iter::once(Line::Run(Box::new(device.clone()))).chain(kernels).map(|line| json(&line)).collect()
             };
-            let bench = |name: &str, device: &Run, outcome: &dyn Fn() -> Outcome| {
+            let bench = |name: &str, device: &Run, outcome: Outcome| {
                 let measurement = |kernel| Measurement {
                     run: device.id.clone(),
                     step: step.id.into(),
@@ -49,31 +47,32 @@ fn programs() -> &'static Path {
                     shape: Shape::square(1024),
                     seed: 1,
                     ptx_sha256: String::new(),
-                    outcome: outcome(),
+                    outcome: outcome.clone(),
                 };
                 write(name, "bench", lines(device, &|kernel| Line::Measurement(Box::new(measurement(kernel)))));
             };
             let check = |name: &str, n_passed: usize, not_run: Option<&str>, failed: Option<FailedCheck>| {
-                let (run, not_run) = (emulated(), not_run.map(str::to_owned));
+                let (run, not_run) = (&emulated, not_run.map(str::to_owned));
                 let line = |kernel| {
                     let (run, step) = (run.id.clone(), step.id.into());
                     let (not_run, failed) = (not_run.clone(), failed.clone());
                     Line::Check(Box::new(Check { run, step, kernel, n_passed, not_run, failed }))
                 };
-                write(name, "check", lines(&run, &line));
+                write(name, "check", lines(run, &line));
             };
-            bench("gpu", &gpu(), &|| passed(false));
-            bench("emulated", &emulated(), &|| passed(true));
-            bench("slow", &gpu(), &|| passed(false));
-            bench("wrong", &gpu(), &wrong);
+            let passed = |run: &VerifiedRun| Outcome::Passed(Box::new(run.clone()));
+            bench("gpu", &gpu, passed(&on_gpu));
+            bench("emulated", &emulated, passed(&on_emulated));
+            bench("slow", &gpu, passed(&on_gpu));
+            bench("wrong", &gpu, wrong());
             write("garbage", "bench", "{\"this\": \"is no record\"}\n".into());
             check("right", 15, None, None);
             check("wrong", 15, None, Some(failed_check()));
             check("absent", 0, Some("cuBLAS needs an NVIDIA GPU"), None);
             check("partly", 15, Some("the strip of K = 9000 does not fit"), None);
             write("garbage", "check", "no JSON\n".into());
-            write("gpu", "sums", summed(step, &gpu()));
-            write("emulated", "sums", summed(step, &emulated()));
+            write("gpu", "sums", summed(step, &gpu));
+            write("emulated", "sums", summed(step, &emulated));
         }
         folder
     })
@@ -106,22 +105,24 @@ fn json(line: &Line) -> String {
     format!("{}\n", serde_json::to_string(line).expect("plain data"))
 }
 
-fn gpu() -> Run {
-    Run {
-        id: "one".into(),
-        date: "2026-11-21T00:00:00Z".into(),
-        device: "NVIDIA Test 100".into(),
-        capability: "9.0".into(),
-        driver: "13.0".into(),
-        host: "a host".into(),
-        revision: "unknown".into(),
-        roofline: Some(Roofline { fp32_tflops: 50.0, copy_gbs: 4000.0 }),
-        ..Run::default()
-    }
+/// Returns a GPU, and a verified run of a kernel on it.
+fn gpu() -> (Run, VerifiedRun) {
+    serde_json::from_str(include_str!("../data/gpu.json")).expect("a run")
 }
 
-fn emulated() -> Run {
-    Run { device: "Emulated GPU (sm_90)".into(), emulated: true, roofline: None, ..gpu() }
+/// Returns the emulated device, and a verified run of a kernel on it.
+fn emulated() -> (Run, VerifiedRun) {
+    let text = include_str!("../data/emulated.json");
+    let (device, mut run): (Run, VerifiedRun) = serde_json::from_str(text).expect("a run");
+    run.counters = Some(Counters {
+        warp_instructions: 100_000_000,
+        shared_store_wavefronts_merged: 1_000_000,
+        shared_store_ideal_merged: 900_000,
+        ..both()
+    });
+    let machine_code = run.machine_code.as_mut().expect("a prediction");
+    machine_code.counters = Some(Counters { warp_instructions: 40_000_000, tensor_products: 1_073_741_824, ..both() });
+    (device, run)
 }
 
 /// Returns what PTX and machine code count alike.
@@ -134,53 +135,6 @@ fn both() -> Counters {
         shared_load_wavefronts_merged: 17_000_000,
         shared_load_ideal_merged: 17_000_000,
         ..Counters::default()
-    }
-}
-
-fn passed(emulated: bool) -> Outcome {
-    let counters = Counters {
-        warp_instructions: 100_000_000,
-        shared_store_wavefronts_merged: 1_000_000,
-        shared_store_ideal_merged: 900_000,
-        ..both()
-    };
-    Outcome::Passed(Box::new(VerifiedRun {
-        grid: [8, 8, 1],
-        block: [256, 1, 1],
-        accuracy: Accuracy { max_abs_error: 1e-6, max_of_bound: 0.1, exact_on_integers: true },
-        batch: 1,
-        hot: (!emulated).then(|| Samples(vec![0.25, 0.26, 0.25])),
-        yardstick: (!emulated).then(|| Yardstick {
-            name: "cuBLAS".into(),
-            submission: Submission::Batch,
-            algorithm: None,
-            hot: Samples(vec![0.2]),
-            duel: None,
-        }),
-        counters: emulated.then_some(counters),
-        machine_code: emulated.then(|| Box::new(machine_code())),
-        ..VerifiedRun::default()
-    }))
-}
-
-fn machine_code() -> MachineCode {
-    let counters = Counters { warp_instructions: 40_000_000, tensor_products: 1_073_741_824, ..both() };
-    MachineCode {
-        counters: Some(counters),
-        forecast: Forecast {
-            prediction: Some(Prediction {
-                gpu: "NVIDIA H200".into(),
-                us: 149.6,
-                band: 0.08,
-                bounds: Vec::new(),
-                parts: Vec::new(),
-                ghz: 1.98,
-                n_blocks: 64,
-                n_sms: 132,
-            }),
-            ..Forecast::default()
-        },
-        ..MachineCode::default()
     }
 }
 
