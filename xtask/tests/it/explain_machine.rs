@@ -1,102 +1,17 @@
 //! `explain --machine`: the machine code of a kernel, as it is committed.
 
-use catalog::Shape;
 use catalog::provenance::sha256;
 use serde_json::Value;
 use tasks::explain::Explained;
-use tasks::explain::machine_code::{
-    Bound, Control, Forecast, Instruction, MachineCodeExplanation, Occupancy, Prediction, Reason, Slot, Timeline, Unit,
-};
+use tasks::explain::machine_code::MachineCodeExplanation;
 
 use crate::explain::with_explanations;
 use crate::explain_page;
 use crate::fakes::{self, Learner, run_with_note};
 
-/// Returns an instruction that was issued so often, and what warps waited for in front of it.
-fn instruction(at: u32, line: u32, unit: Unit, text: &str, issued: u64, stalls: &[(Reason, u64)]) -> Instruction {
-    Instruction {
-        address: at * 16,
-        text: text.to_owned(),
-        control: Control {
-            stall: 4,
-            yields: unit == Unit::Other,
-            wait: if unit == Unit::Float { vec![0, 2] } else { Vec::new() },
-            write: (unit == Unit::Global).then_some(0),
-            read: None,
-        },
-        unit,
-        file: if line == 0 { String::new() } else { "kernels/v05_x.cu".to_owned() },
-        line,
-        issued,
-        wavefronts: if unit == Unit::Shared { 2 * issued } else { 0 },
-        excess: if unit == Unit::Shared { issued } else { 0 },
-        sectors: if unit == Unit::Global { 4 * issued } else { 0 },
-        modelled: issued / 100,
-        stalls: stalls.iter().copied().collect(),
-    }
-}
-
+/// Returns machine code of the finished kernel: a loop over a load, arithmetic and a store, run on each scheduler.
 fn machine() -> MachineCodeExplanation {
-    let slot = |clock, warp, instruction, waited| Slot { clock, warp, instruction, waited };
-    let scheduler = |late: u32| {
-        vec![
-            slot(late, 0, 1, (late > 0).then_some(Reason::Fixed)),
-            slot(late + 90, 0, 2, Some(Reason::Global)),
-            slot(late + 91, 1, 3, None),
-            slot(140 + late, 0, 1, Some(Reason::Barrier)),
-        ]
-    };
-    let slowest = [(Reason::Global, 40_000), (Reason::Fixed, 5_000)];
-    MachineCodeExplanation {
-        target: "sm_90".into(),
-        shape: Shape::square(1024),
-        grid: [8, 8, 1],
-        block: [256, 1, 1],
-        registers: 128,
-        shared_bytes: 8192,
-        local_bytes: 0,
-        forecast: Forecast {
-            occupancy: Some(Occupancy {
-                blocks: 2,
-                warps: 16,
-                most_warps: 64,
-                limit: "registers".into(),
-                registers: 128,
-            }),
-            prediction: Some(Prediction {
-                gpu: "NVIDIA H200".into(),
-                us: 143.4,
-                band: 0.07,
-                bounds: vec![
-                    Bound { unit: "instruction issue".into(), us: 80.5 },
-                    Bound { unit: "L2".into(), us: 10.0 },
-                ],
-                parts: Vec::new(),
-                ghz: 1.98,
-                n_blocks: 64,
-                n_sms: 132,
-            }),
-            no_prediction: None,
-        },
-        clocks: 280_893.0,
-        modelled_blocks: 1,
-        instructions: vec![
-            instruction(0, 3, Unit::Integer, "S2R R0, SR_TID.X", 512, &[(Reason::Fixed, 51)]),
-            instruction(1, 6, Unit::Global, "LDG.E R2, desc[UR4][R4.64]", 65_536, &[(Reason::Fixed, 9_000)]),
-            instruction(2, 6, Unit::Float, "FFMA R6, R2.reuse, R3, R6", 65_536, &slowest),
-            instruction(3, 6, Unit::Shared, "STS [R7], R6", 65_536, &[(Reason::Unit, 3_000)]),
-            instruction(4, 6, Unit::Other, "@P0 BRA 0x10", 65_536, &[(Reason::Barrier, 7_000)]),
-            instruction(5, 0, Unit::Other, "EXIT", 0, &[]),
-        ],
-        timeline: Some(Timeline {
-            first: 0x10,
-            last: 0x40,
-            clocks: 140,
-            pass: 140,
-            warps: 8,
-            schedulers: (0..4).map(scheduler).collect(),
-        }),
-    }
+    serde_json::from_str(include_str!("../data/machine.json")).expect("an explanation")
 }
 
 /// Returns a learner, and the finished kernel with its machine code.
