@@ -3,7 +3,10 @@
 //! [`module`] is their PTX. Every kernel takes the address of [`BYTES`] zero bytes and is launched once, as one block
 //! of 32 threads. `tests/tools/accesses_on_device.rs` launches them, under Nsight Compute for the answers.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
+
+use serde::Deserialize;
 
 /// Size of the buffer that every kernel takes.
 pub const BYTES: usize = 1 << 20;
@@ -17,9 +20,9 @@ pub struct Kernel {
 }
 
 /// The element that each lane accesses: `(lane * times >> shift & mask) * step + start`, for the lanes of `lanes`.
-#[derive(Debug, Clone, Copy)]
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
 struct Pattern {
-    name: &'static str,
     times: u32,
     shift: u32,
     mask: u32,
@@ -28,94 +31,41 @@ struct Pattern {
     lanes: u32,
 }
 
-const fn on(name: &'static str, times: u32, shift: u32, mask: u32, step: u32) -> Pattern {
-    Pattern { name, times, shift, mask, step, start: 0, lanes: u32::MAX }
+impl Default for Pattern {
+    fn default() -> Self {
+        Self { times: 1, shift: 0, mask: 31, step: 1, start: 0, lanes: u32::MAX }
+    }
 }
 
-const fn lanes(pattern: Pattern, name: &'static str, lanes: u32) -> Pattern {
-    Pattern { name, lanes, ..pattern }
+/// Words of [`BODIES`].
+#[derive(Deserialize)]
+struct Vocabulary {
+    abbreviations: BTreeMap<String, String>,
+    patterns: BTreeMap<String, Pattern>,
+    sets: BTreeMap<String, Vec<String>>,
 }
-
-const LINEAR: Pattern = on("linear", 1, 0, 31, 1);
-const ONE: Pattern = on("one", 1, 5, 31, 1);
-const TWO: Pattern = on("two", 1, 0, 1, 1);
-const FOUR: Pattern = on("four", 1, 0, 3, 1);
-const EIGHT: Pattern = on("eight", 1, 0, 7, 1);
-const SIXTEEN: Pattern = on("sixteen", 1, 0, 15, 1);
-const HALVES: Pattern = on("halves", 1, 4, 1, 1);
-const QUARTERS: Pattern = on("quarters", 1, 3, 3, 1);
-const PAIRS: Pattern = on("pairs", 1, 1, 15, 1);
-const FOURS: Pattern = on("fours", 1, 2, 7, 1);
-const STRIDE_2: Pattern = on("stride2", 1, 0, 31, 2);
-const STRIDE_8: Pattern = on("stride8", 1, 0, 31, 8);
-const STRIDE_32: Pattern = on("stride32", 1, 0, 31, 32);
-const STRIDE_33: Pattern = on("stride33", 1, 0, 31, 33);
-const TWO_FAR: Pattern = on("two_far", 1, 0, 1, 32);
-const FOUR_FAR: Pattern = on("four_far", 1, 0, 3, 32);
-const EIGHT_SECTORS: Pattern = on("eight_sectors", 1, 0, 7, 8);
-const SHUFFLED: Pattern = on("shuffled", 11, 0, 31, 1);
-const RANDOM_8: Pattern = on("random8", 2_654_435_761, 27, 7, 1);
-const RANDOM_32: Pattern = on("random32", 2_654_435_761, 25, 31, 1);
-const RANDOM_1024: Pattern = on("random1024", 2_654_435_761, 20, 1023, 1);
-const UNEVEN: Pattern = on("uneven", 43, 6, 31, 1);
-const ONE_LANE: Pattern = lanes(LINEAR, "one_lane", 1 << 9);
-const HALF_ON: Pattern = lanes(LINEAR, "half_on", 0xFFFF);
-const ODD_ON: Pattern = lanes(LINEAR, "odd_on", 0xAAAA_AAAA);
-const HALF_ONE: Pattern = lanes(ONE, "half_on_one", 0xFFFF);
-const SOME_ONE: Pattern = lanes(ONE, "seven_on_one", 0x1122_4409);
-const SHIFTED: Pattern = Pattern { name: "shifted", start: 3, ..LINEAR };
-
-/// Sets of patterns. `banks` has those that differ in bank conflicts; `all`, every distribution that costs depend on.
-#[rustfmt::skip]
-const SETS: [(&str, &[Pattern]); 5] = [
-    ("few", &[LINEAR, ONE, PAIRS]),
-    ("some", &[LINEAR, ONE, FOUR, PAIRS, STRIDE_32, RANDOM_32]),
-    ("many", &[
-        LINEAR, ONE, TWO, EIGHT, HALVES, PAIRS, STRIDE_2, STRIDE_8, TWO_FAR, RANDOM_32, RANDOM_1024, HALF_ON, SHIFTED,
-    ]),
-    ("banks", &[
-        LINEAR, ONE, TWO, EIGHT, HALVES, PAIRS, STRIDE_2, STRIDE_32, STRIDE_33, TWO_FAR, FOUR_FAR, RANDOM_8, RANDOM_32,
-        RANDOM_1024, UNEVEN, HALF_ON, SOME_ONE,
-    ]),
-    ("all", &[
-        LINEAR, ONE, TWO, FOUR, EIGHT, SIXTEEN, HALVES, QUARTERS, PAIRS, FOURS, STRIDE_2, STRIDE_8, STRIDE_32, TWO_FAR,
-        FOUR_FAR, EIGHT_SECTORS, SHUFFLED, RANDOM_8, RANDOM_32, RANDOM_1024, UNEVEN, ONE_LANE, HALF_ON, ODD_ON,
-        HALF_ONE, SOME_ONE, SHIFTED,
-    ]),
-];
 
 /// Bodies of the kernels, one a line; the head of the file describes them.
 const BODIES: &str = include_str!("../data/accesses.txt");
 
-#[rustfmt::skip]
-const ABBREVIATIONS: [(&str, &str); 5] = [
-    ("{values}", "{%v, %lane, %n, %v}"),
-    ("{results}", "{%r1, %r2, %r3, %r4}"),
-    ("{zero4}", "mov.u32 %r1, 0; mov.u32 %r2, 0; mov.u32 %r3, 0; mov.u32 %r4, 0;"),
-    ("{sum4}", "add.u32 %r1, %r1, %r2; add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; st.global.u32 [%out], %r1;"),
-    ("{arrive}", "cp.async.commit_group; cp.async.wait_group 0;"),
-];
-
 pub fn kernels() -> Vec<Kernel> {
+    let vocabulary = toml::from_str(include_str!("../data/accesses.toml")).expect("a vocabulary");
     let lines = BODIES.lines().filter(|line| !line.starts_with('#'));
-    lines.flat_map(kernels_of_line).collect()
+    lines.flat_map(|line| kernels_of_line(line, &vocabulary)).collect()
 }
 
-fn kernels_of_line(line: &str) -> Vec<Kernel> {
+fn kernels_of_line(line: &str, Vocabulary { abbreviations, patterns, sets }: &Vocabulary) -> Vec<Kernel> {
     let (head, body) = line.split_once(": ").expect("a name and a body");
     let [name, bytes, set] = head.split(' ').collect::<Vec<_>>()[..] else {
-        let expand = |text: String, (short, long): &(&str, &str)| text.replace(short, long);
-        let body = ABBREVIATIONS.iter().fold(body.to_owned(), expand);
-        let name = head.to_owned();
-        return vec![Kernel { name, body }];
+        let body = abbreviations.iter().fold(body.to_owned(), |text, (short, long)| text.replace(short, long));
+        return vec![Kernel { name: head.to_owned(), body }];
     };
     let bytes = bytes.parse().expect("the size of an element");
-    let patterns = SETS.iter().find(|(known, _)| *known == set).expect("a set").1;
-    let kernel = |pattern: &Pattern| Kernel {
-        name: format!("{name}_{}", pattern.name),
-        body: with_pattern(name.starts_with("global_"), body, bytes, pattern),
+    let kernel = |pattern: &String| Kernel {
+        name: format!("{name}_{pattern}"),
+        body: with_pattern(name.starts_with("global_"), body, bytes, &patterns[pattern]),
     };
-    patterns.iter().map(kernel).collect()
+    sets[set].iter().map(kernel).collect()
 }
 
 fn with_pattern(global: bool, text: &str, bytes: u32, p: &Pattern) -> String {
