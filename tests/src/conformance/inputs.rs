@@ -94,12 +94,12 @@ pub(super) fn edges(kind: Kind) -> Vec<u64> {
         }
         Kind::Of(ty) => match ty {
             Type::Pred => vec![0, 1],
-            Type::F32 => F32.iter().map(|&bits| u64::from(bits)).collect(),
-            Type::F64 => F64.to_vec(),
-            Type::F16 => F16.iter().map(|&bits| u64::from(bits)).collect(),
-            Type::Bf16 => BF16.iter().map(|&bits| u64::from(bits)).collect(),
-            Type::F16x2 => pairs(F16),
-            Type::Bf16x2 => pairs(BF16),
+            Type::F32 => floats("f32"),
+            Type::F64 => floats("f64"),
+            Type::F16 => floats("f16"),
+            Type::Bf16 => floats("bf16"),
+            Type::F16x2 => pairs(&floats("f16")),
+            Type::Bf16x2 => pairs(&floats("bf16")),
             _ => integers(8 * ty.bytes()),
         },
     }
@@ -238,51 +238,14 @@ fn integers(width: u32) -> Vec<u64> {
 }
 
 /// Returns each edge in the lower half, beside another one in the upper half.
-fn pairs(list: &[u16]) -> Vec<u64> {
+fn pairs(list: &[u64]) -> Vec<u64> {
     let other = |i: usize| list[(i * 7 + 3) % list.len()];
-    list.iter().enumerate().map(|(i, &low)| u64::from(low) | u64::from(other(i)) << 16).collect()
+    list.iter().enumerate().map(|(i, low)| low | other(i) << 16).collect()
 }
 
-#[rustfmt::skip]
-const F32: &[u32] = &[
-    0x0000_0000, 0x8000_0000, // zeros
-    0x3F80_0000, 0xBF80_0000, // 1, -1
-    0x3F80_0001, 0x3F7F_FFFF, // neighbours of 1
-    0x0000_0001, 0x807F_FFFF, // smallest and largest subnormal
-    0x0080_0000, 0x8080_0001, // smallest normal
-    0x7F7F_FFFF, 0xFF7F_FFFF, // largest
-    0x7F80_0000, 0xFF80_0000, // infinities
-    0x7FC1_2345, 0xFF81_2345, // quiet and signalling NaN with payloads
-    0x3300_0000, 0xB380_0000, // 2^-25, -2^-24: halves of a unit in the last place of 1
-    0x3F00_0000, 0x4020_0000, // 0.5, 2.5: ties between whole numbers
-    0xC060_0000, 0x4B00_0001, // -3.5, 2^23 + 1
-    0x4EFF_FFFF, 0x4F00_0000, // around 2^31
-    0x4F7F_FFFF, 0xCF00_0001, // below 2^32, below -2^31
-    0x5F00_0000, 0x437F_8000, // 2^63, 255.5
-    0x3DCC_CCCD, 0x4049_0FDB, // 0.1, pi
-];
-
-#[rustfmt::skip]
-const F64: &[u64] = &[
-    0x0000_0000_0000_0000, 0x8000_0000_0000_0000, 0x3FF0_0000_0000_0000, 0xBFF0_0000_0000_0000,
-    0x3FF0_0000_0000_0001, 0x3FEF_FFFF_FFFF_FFFF, 0x0000_0000_0000_0001, 0x800F_FFFF_FFFF_FFFF,
-    0x0010_0000_0000_0000, 0x8010_0000_0000_0001, 0x7FEF_FFFF_FFFF_FFFF, 0xFFEF_FFFF_FFFF_FFFF,
-    0x7FF0_0000_0000_0000, 0xFFF0_0000_0000_0000, 0x7FF8_1234_5678_9ABC, 0xFFF0_1234_5678_9ABC,
-    0x3CA0_0000_0000_0000, 0xBCB0_0000_0000_0000,
-    0x3FE0_0000_0000_0000, 0x4004_0000_0000_0000, // 0.5, 2.5
-    0xC00C_0000_0000_0000, 0x4330_0000_0000_0001, // -3.5, 2^52 + 1
-    0x41DF_FFFF_FFFF_FFFF, 0x41E0_0000_0000_0000, // around 2^31
-    0x43E0_0000_0000_0000, 0xC3E0_0000_0000_0001, // around 2^63
-    0x3FF0_0000_1000_0000, 0x36A0_0000_0000_0000, // a tie of f32, half of its smallest
-    0x47EF_FFFF_F000_0000, 0x3FB9_9999_9999_999A, // where f32 overflows, 0.1
-];
-
-const F16: &[u16] = &[
-    0x0000, 0x8000, 0x3C00, 0xBC00, 0x3C01, 0x3BFF, 0x0001, 0x83FF, 0x0400, 0x8401, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00,
-    0x7E12, 0xFD01, 0x1000, 0x9400, 0x3800, 0x4100, 0xC300, 0x6401, 0x5BF8, 0x2E66,
-];
-
-const BF16: &[u16] = &[
-    0x0000, 0x8000, 0x3F80, 0xBF80, 0x3F81, 0x3F7F, 0x0001, 0x807F, 0x0080, 0x8081, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80,
-    0x7FC1, 0xFF81, 0x3B80, 0xBC00, 0x3F00, 0x4020, 0xC060, 0x4301, 0x4F00, 0x3DCD,
-];
+/// Returns the edges of a type of floats from `edges.txt`.
+fn floats(name: &str) -> Vec<u64> {
+    let rows = include_str!("edges.txt").lines().filter_map(|row| row.strip_prefix(name)?.strip_prefix(": "));
+    let words = rows.flat_map(|row| row.split_once("  #").map_or(row, |(bits, _)| bits).split(' '));
+    words.map(|bits| u64::from_str_radix(&bits.replace('_', ""), 16).expect("bits")).collect()
+}
