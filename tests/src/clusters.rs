@@ -48,22 +48,7 @@ pub fn cases() -> impl Iterator<Item = (Case, Answer)> {
 
 /// Returns the module with the kernel `steps` of a case, and directives of the kernel.
 pub fn module_with(case: &Case, directives: &str) -> String {
-    let mut text = format!(
-        ".version 8.4\n.target sm_90\n.address_size 64\n\n\
-         .visible .entry steps(.param .u64 p_memory, .param .u64 p_seen){directives}\n{{\n\
-         \x20   .shared .align 128 .b8 box[1024];\n    .shared .align 8 .b64 bars[4];\n\
-         \x20   .reg .pred %p<8>;\n    .reg .b16 %h<4>;\n    .reg .b32 %r<40>;\n    .reg .b64 %d<16>;\n    .reg .f32 %f<4>;\n\
-         \x20   ld.param.u64 %d1, [p_memory];\n    cvta.to.global.u64 %d1, %d1;\n\
-         \x20   ld.param.u64 %d2, [p_seen];\n    cvta.to.global.u64 %d2, %d2;\n\
-         \x20   mov.u32 %r1, %tid.x;\n    setp.ne.u32 %p1, %r1, 0;\n\
-         \x20   mov.u32 %r30, %ctaid.z;\n    mov.u32 %r31, %nctaid.y;\n    mov.u32 %r32, %ctaid.y;\n\
-         \x20   mad.lo.u32 %r30, %r30, %r31, %r32;\n    mov.u32 %r31, %nctaid.x;\n    mov.u32 %r32, %ctaid.x;\n\
-         \x20   mad.lo.u32 %r2, %r30, %r31, %r32;\n    mad.wide.u32 %d2, %r2, {}, %d2;\n\
-         \x20   mov.u32 %r3, %cluster_ctarank;\n    mov.u32 %r4, box;\n    mov.u32 %r5, bars;\n\
-         \x20   mov.u32 %r30, %cluster_nctarank;\n    add.u32 %r6, %r3, 1;\n    rem.u32 %r6, %r6, %r30;\n\
-         \x20   mapa.shared::cluster.u32 %r7, %r4, %r6;\n    mapa.shared::cluster.u32 %r8, %r5, %r6;\n",
-        4 * SEEN
-    );
+    let mut text = format!(include_str!("clusters.ptx"), directives = directives, seen_bytes = 4 * SEEN);
     let (mut n_seen, mut n_labels) = (0, 0);
     for step in case.body.replace("INIT ", INIT).split("; ") {
         let words: Vec<&str> = step.split(' ').collect();

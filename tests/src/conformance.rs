@@ -104,17 +104,12 @@ pub fn module(fixtures: &[&Fixture]) -> String {
 /// Returns the declarations of the registers that bodies use: `%i` the thread's number in the grid, `%t` in the block,
 /// `%A %B %C` where its inputs lie, `%O` where its results go, `%a %b %c` the inputs themselves; the rest is free.
 fn kernel(index: usize, fixture: &Fixture) -> String {
-    let body = fixture.body.replace("KERNEL", &format!("k{index}"));
-    let out_bytes = 8 * fixture.outs;
     format!(
-        ".visible .entry k{index}(.param .u64 p_out, .param .u64 p_a, .param .u64 p_b, .param .u64 p_c,\n\
-         \x20   .param .align 16 .b8 p_blob[{BLOB}], .param .align 8 .b8 p_textures[88])\n{{\n\
-         \x20   .reg .pred %p<8>;\n    .reg .b16 %h<16>;\n    .reg .b32 %r<24>, %i, %t;\n    .reg .b64 %d<24>, %A, %B, %C, %O, %a, %b, %c;\n\
-         \x20   mov.u32 %t, %tid.x;\n    mov.u32 %r0, %ctaid.x;\n    mad.lo.u32 %i, %r0, {BLOCK}, %t;\n\
-         \x20   ld.param.u64 %A, [p_a];\n    ld.param.u64 %B, [p_b];\n    ld.param.u64 %C, [p_c];\n    ld.param.u64 %O, [p_out];\n\
-         \x20   mad.wide.u32 %A, %i, 8, %A;\n    mad.wide.u32 %B, %i, 8, %B;\n    mad.wide.u32 %C, %i, 8, %C;\n\
-         \x20   mad.wide.u32 %O, %i, {out_bytes}, %O;\n\
-         \x20   ld.global.b64 %a, [%A];\n    ld.global.b64 %b, [%B];\n    ld.global.b64 %c, [%C];\n\
-         {body}\x20   ret;\n}}\n"
+        include_str!("conformance/kernel.ptx"),
+        index = index,
+        blob_bytes = BLOB,
+        block = BLOCK,
+        out_bytes = 8 * fixture.outs,
+        body = fixture.body.replace("KERNEL", &format!("k{index}")),
     )
 }

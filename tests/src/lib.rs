@@ -28,6 +28,12 @@ fn each(n: usize, line: impl Fn(usize) -> String) -> String {
     (0..n).map(line).collect()
 }
 
+/// Returns registers in braces: `{%r0, %r1}`.
+fn list(registers: std::ops::Range<usize>, letter: impl std::fmt::Display) -> String {
+    let names: Vec<String> = registers.map(|i| format!("%{letter}{i}")).collect();
+    format!("{{{}}}", names.join(", "))
+}
+
 /// The answer of a kernel, or where that is not defined, how the emulator's answer starts.
 pub type Answer = Result<&'static str, &'static str>;
 

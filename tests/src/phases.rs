@@ -30,17 +30,7 @@ pub fn cases() -> impl Iterator<Item = ([&'static str; 2], Answer)> {
 
 /// Returns the module with the kernel `steps` that takes these steps.
 pub fn module(steps: &str) -> String {
-    let mut text = format!(
-        ".version 8.4\n.target sm_90\n.address_size 64\n\n\
-         .visible .entry steps(.param .u64 p_memory, .param .u64 p_seen)\n{{\n\
-         \x20   .shared .align 128 .b8 box[{}];\n    .shared .align 8 .b64 barriers[4];\n\
-         \x20   .reg .pred %p<4>;\n    .reg .b32 %r<8>;\n    .reg .b64 %d<8>;\n\
-         \x20   mov.u32 %r1, %tid.x;\n    setp.ne.u32 %p1, %r1, 0;\n    @%p1 ret;\n\
-         \x20   ld.param.u64 %d1, [p_memory];\n    cvta.to.global.u64 %d1, %d1;\n\
-         \x20   ld.param.u64 %d2, [p_seen];\n    cvta.to.global.u64 %d2, %d2;\n\
-         \x20   mov.u32 %r2, barriers;\n    mov.u32 %r3, box;\n",
-        4 * WORDS
-    );
+    let mut text = format!(include_str!("phases.ptx"), bytes = 4 * WORDS);
     let with_number = |n: &str, operation: &str, result: &str| {
         format!("mov.u32 %r4, {n}; mbarrier.{operation}.shared::cta.b64 {result}[%r2], %r4")
     };

@@ -28,17 +28,7 @@ const RARE: [&str; 6] = ["inc.u32", "dec.u32", "exch.b32", "add.f32", "add.s32",
 /// Returns a kernel: parameters are [`BUFFERS`] pointers, a pointer to one 64-bit word per thread, and a 32-bit bound.
 pub fn kernel(seed: u64, mix: Mix) -> String {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0xA70_31C5);
-    let mut text = String::from(
-        ".version 8.4\n.target sm_90\n.address_size 64\n\n.visible .entry meet(\n\t.param .u64 p0,\n\t.param .u64 p1,\n\
-         \t.param .u64 p2,\n\t.param .u64 own,\n\t.param .u32 bound\n)\n{\n\t.reg .pred %p<8>;\n\t.reg .b32 %r<24>;\n\
-         \t.reg .b64 %d<24>;\n\t.reg .f32 %f<4>;\n\
-         \tld.param.u64 %d0, [p0];\n\tld.param.u64 %d1, [p1];\n\tld.param.u64 %d2, [p2];\n\tld.param.u64 %d3, [own];\n\
-         \tld.param.u32 %r9, [bound];\n\tcvta.to.global.u64 %d2, %d2;\n\
-         \tmov.u32 %r0, %tid.x;\n\tmov.u32 %r1, %ctaid.x;\n\tmad.lo.u32 %r2, %r1, 64, %r0;\n\
-         \tmad.lo.u32 %r3, %r2, -1640531527, 12345;\n\tshr.u32 %r4, %r3, 15;\n\txor.b32 %r3, %r3, %r4;\n\
-         \tmul.wide.u32 %d4, %r2, 8;\n\tadd.s64 %d3, %d3, %d4;\n\tmov.b64 %d5, {%r3, %r2};\n\
-         \tcvt.rn.f32.u32 %f1, %r4;\n\tmov.u32 %r10, 0;\n",
-    );
+    let mut text = include_str!("random_atomics.ptx").to_owned();
     // Which word a thread works on, and which blocks take part.
     let _ = writeln!(
         text,

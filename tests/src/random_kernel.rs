@@ -97,22 +97,14 @@ impl Generator {
 
     fn kernel(mut self) -> String {
         self.statements(0, true);
-        let (extra, counters, shared_bytes) = (N_REGS + 8, self.n_labels + 1, SHARED_WORDS * 4);
         // Each thread owns four words of shared memory and its own stretch of the output.
-        let (own_shared, own_output) = (shared_bytes / BLOCK, OUTPUT_WORDS_PER_THREAD * 4);
         let mut text = format!(
-            ".version 8.4\n.target sm_90\n.address_size 64\n\n.visible .entry random(\n\
-             \t.param .u64 random_param_0,\n\t.param .u64 random_param_1\n)\n{{\n\
-             \t.reg .pred %p<{extra}>;\n\t.reg .b16 %h<{extra}>;\n\t.reg .b32 %r<{extra}>;\n\t.reg .f32 %f<{extra}>;\n\
-             \t.reg .b64 %d<{extra}>;\n\t.reg .f64 %e<{extra}>;\n\t.reg .b32 %count<{counters}>;\n\
-             \t.reg .b64 %in, %out, %addr;\n\t.reg .b32 %thread, %off, %mine;\n\t.reg .pred %again;\n\
-             \t.shared .align 16 .b8 pool[{shared_bytes}];\n\
-             \tld.param.u64 %in, [random_param_0];\n\tld.param.u64 %out, [random_param_1];\n\
-             \tmov.u32 %r0, %tid.x;\n\tmov.u32 %r1, %ctaid.x;\n\tmov.u32 %r2, %ntid.x;\n\
-             \tmad.lo.s32 %thread, %r1, %r2, %r0;\n\
-             \tmov.u32 %mine, pool;\n\tmad.lo.s32 %mine, %r0, {own_shared}, %mine;\n\
-             \tmov.b32 %off, 0;\n\tst.shared.v4.b32 [%mine], {{%off, %off, %thread, %off}};\n\tbar.sync 0;\n\
-             \tmul.wide.u32 %addr, %thread, {own_output};\n\tadd.s64 %out, %out, %addr;\n"
+            include_str!("random_kernel.ptx"),
+            registers = N_REGS + 8,
+            counters = self.n_labels + 1,
+            shared_bytes = SHARED_WORDS * 4,
+            own_shared = SHARED_WORDS * 4 / BLOCK,
+            own_output = OUTPUT_WORDS_PER_THREAD * 4,
         );
         for i in 0..N_REGS {
             let _ = write!(

@@ -3,8 +3,8 @@
 //! A block reads its words lane by lane, executes the instruction, and writes what its registers hold afterwards.
 //! `tests/data/mma/README.md` says how to ask a GPU.
 
-use crate::each;
 use crate::gpu::{Geometry, Gpu};
+use crate::{each, list};
 use catalog::split_mix::SplitMix64;
 
 #[derive(Debug, Clone)]
@@ -73,11 +73,6 @@ fn number(random: &mut SplitMix64, (_, bits, exponent_bits): Element, family: &s
 fn word(random: &mut SplitMix64, element: Element, family: &str) -> u64 {
     let (_, bits, _) = element;
     (0..32 / bits.min(32)).fold(0, |word, i| word | number(random, element, family) << (bits * i))
-}
-
-fn list(registers: std::ops::Range<usize>, letter: &str) -> String {
-    let names: Vec<String> = registers.map(|i| format!("%{letter}{i}")).collect();
-    format!("{{{}}}", names.join(", "))
 }
 
 /// Returns a product: its shape, the types of A, B and of the accumulators, and the registers of A, B, C.
@@ -198,15 +193,14 @@ fn named(registers: usize) -> Vec<u32> {
 
 fn load_matrix(n: usize, transposed: &str) -> Fixture {
     let name = format!("ldmatrix.sync.aligned.m8n8.x{n}{transposed}.shared.b16");
-    let outs: Vec<String> = (0..n).map(|i| format!("%o{i}")).collect();
     Fixture {
         ins: 4,
         outs: n,
         inputs: named(4),
         body: format!(
             "mad.lo.u32 %y, %lane, 16, %tile;\nst.shared.v4.b32 [%y], {{%r0, %r1, %r2, %r3}};\nbar.sync 0;\n{SHUFFLED}\
-             {name} {{{}}}, [%x];\n",
-            outs.join(", ")
+             {name} {}, [%x];\n",
+            list(0..n, "o")
         ),
         name,
     }
@@ -457,16 +451,14 @@ impl Fixture {
     pub fn ptx(&self) -> String {
         let load = each(self.ins, |i| format!("ld.global.u32 %r{i}, [%in+{}];\n", 128 * i));
         let store = each(self.outs, |i| format!("st.global.u32 [%out+{}], %o{i};\n", 128 * i));
-        let (ins, outs) = (128 * self.ins, 128 * self.outs);
         format!(
-            ".version 8.7\n.target sm_90a\n.address_size 64\n\n// {}\n.visible .entry k(.param .u64 p_in, .param .u64 p_out)\n{{\n\
-             .reg .b32 %r<64>, %o<16>, %q<32>, %x, %y, %lane, %block, %tile;\n.reg .b64 %in, %out;\n.reg .f64 %fd<40>;\n\
-             .shared .align 128 .b8 tile[4096];\n\
-             ld.param.u64 %in, [p_in];\nld.param.u64 %out, [p_out];\nmov.u32 %lane, %tid.x;\nmov.u32 %block, %ctaid.x;\n\
-             mov.u32 %tile, tile;\nmad.wide.u32 %in, %block, {ins}, %in;\nmad.wide.u32 %in, %lane, 4, %in;\n\
-             mad.wide.u32 %out, %block, {outs}, %out;\nmad.wide.u32 %out, %lane, 4, %out;\n\
-             {load}{}{store}ret;\n}}\n",
-            self.name, self.body
+            include_str!("tensor_cores.ptx"),
+            name = self.name,
+            in_bytes = 128 * self.ins,
+            out_bytes = 128 * self.outs,
+            load = load,
+            body = self.body,
+            store = store,
         )
     }
 

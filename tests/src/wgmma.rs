@@ -6,7 +6,7 @@
 
 use simt::program::mma::warpgroup::Descriptor;
 
-use crate::each;
+use crate::{each, list};
 use catalog::split_mix::SplitMix64;
 
 pub const IMAGE_BYTES: usize = 48 << 10;
@@ -71,50 +71,28 @@ impl Form {
     fn ptx(&self) -> String {
         let (a, b, d, k) = self.types;
         let words = self.words();
-        let list = |n: u32, name: &str| {
-            let names: Vec<String> = (0..n).map(|i| format!("%{name}{i}")).collect();
-            format!("{{{}}}", names.join(", "))
-        };
         let loads = each(words as usize, |i| format!("    ld.global.b32 %d{i}, [%c + {}];\n", 4 * i));
         let stores = each(words as usize, |i| format!("    st.global.b32 [%o + {}], %d{i};\n", 4 * i));
         let a_loads = each(4, |i| format!("    ld.global.b32 %a{i}, [%f + {}];\n", 4 * i));
-        let mut rest = String::new();
-        for minus in self.minus {
-            rest.push_str(if minus { ", -1" } else { ", 1" });
-        }
-        if k == 16 {
-            let transposed = if self.a_in_registers { &self.transposed[1..] } else { &self.transposed[..] };
-            for &transposed in transposed {
-                rest.push_str(if transposed { ", 1" } else { ", 0" });
-            }
-        }
-        let first = if self.a_in_registers { list(4, "a") } else { "%da".to_owned() };
-        let class = if d == "f32" { "f32" } else { "b32" };
+        let minus = self.minus.map(|minus| if minus { ", -1" } else { ", 1" }).concat();
+        let transposed = self.transposed.map(|transposed| if transposed { ", 1" } else { ", 0" });
+        // Only elements of 16 bits can be transposed, and those in registers lie as they are.
+        let transposed = if k == 16 { &transposed[usize::from(self.a_in_registers)..] } else { &[] };
+        let first = if self.a_in_registers { list(0..4, "a") } else { "%da".to_owned() };
+        let (n, registers, transposed) = (self.n, list(0..words as usize, "d"), transposed.concat());
+        let product = format!("m64n{n}k{k}.{d}.{a}.{b} {registers}, {first}, %db, %q{minus}{transposed}");
         format!(
-            ".visible .entry {name}(.param .u64 image, .param .u64 sums, .param .u64 out, .param .u64 a, .param .u64 b,\n\
-             \x20   .param .u32 adds)\n{{\n\
-             \x20   .reg .{class} %d<{words}>;\n    .reg .b32 %a<4>;\n    .reg .b32 %t, %i, %s, %w, %v;\n\
-             \x20   .reg .b64 %p, %f, %c, %o, %da, %db, %base, %x;\n    .reg .pred %q, %z;\n\
-             \x20   ld.param.u64 %p, [image];\n    ld.param.u64 %c, [sums];\n    ld.param.u64 %o, [out];\n\
-             \x20   ld.param.u64 %da, [a];\n    ld.param.u64 %db, [b];\n    ld.param.u32 %v, [adds];\n\
-             \x20   setp.ne.u32 %q, %v, 0;\n    mov.u32 %t, %tid.x;\n    mov.u32 %s, image_of;\n\
-             \x20   mov.u32 %i, %t;\n\
-             copy:\n    mul.wide.u32 %x, %i, 4;\n    add.u64 %x, %p, %x;\n    ld.global.b32 %v, [%x];\n\
-             \x20   shl.b32 %w, %i, 2;\n    add.u32 %w, %w, %s;\n    st.shared.b32 [%w], %v;\n\
-             \x20   add.u32 %i, %i, {THREADS};\n    setp.lt.u32 %z, %i, {image_words};\n    @%z bra copy;\n\
-             \x20   fence.proxy.async;\n    bar.sync 0;\n\
-             \x20   mul.wide.u32 %x, %t, 16;\n    add.u64 %f, %p, %x;\n{a_loads}\
-             \x20   mul.wide.u32 %x, %t, {thread_bytes};\n    add.u64 %c, %c, %x;\n    add.u64 %o, %o, %x;\n\
-             \x20   shr.u32 %w, %s, 4;\n    cvt.u64.u32 %base, %w;\n\
-             \x20   add.u64 %da, %da, %base;\n    add.u64 %db, %db, %base;\n{loads}\
-             \x20   wgmma.fence.sync.aligned;\n\
-             \x20   wgmma.mma_async.sync.aligned.m64n{n}k{k}.{d}.{a}.{b} {sums}, {first}, %db, %q{rest};\n\
-             \x20   wgmma.commit_group.sync.aligned;\n    wgmma.wait_group.sync.aligned 0;\n{stores}    ret;\n}}\n",
+            include_str!("wgmma.ptx"),
             name = self.kernel(),
+            class = if d == "f32" { "f32" } else { "b32" },
+            words = words,
+            threads = THREADS,
             image_words = IMAGE_BYTES / 4,
+            a_loads = a_loads,
             thread_bytes = 4 * words,
-            n = self.n,
-            sums = list(words, "d"),
+            loads = loads,
+            product = product,
+            stores = stores,
         )
     }
 }

@@ -6,7 +6,7 @@ use ptx::ast::Type;
 use ptx::table::Row;
 
 use super::{BLOB, BLOCK, Fixture, TARGET, inputs, narrowed, widened};
-use crate::each;
+use crate::{each, list};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -98,8 +98,8 @@ impl Access<'_> {
 
     /// `%r4` or `{%r4, %r5}`
     fn registers(&self) -> String {
-        let list: Vec<String> = (0..self.n).map(|k| format!("%{}{}", self.class(), k + 4)).collect();
-        if self.n == 1 { list[0].clone() } else { format!("{{{}}}", list.join(", ")) }
+        let class = self.class();
+        if self.n == 1 { format!("%{class}4") } else { list(4..4 + self.n, class) }
     }
 
     fn policy(&self) -> (&'static str, &'static str) {
