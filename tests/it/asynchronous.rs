@@ -25,26 +25,16 @@ fn right_kernels_are_clean() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The kernels of v11 that the host chooses from: source, name, threads, bytes of shared memory, parameters.
-#[rustfmt::skip]
-const OF_V11: &[(&str, &str, u32, u32, &str)] = &[
-    ("v11_producer", "sgemm_v11_producer", 384, 98368, "M N K alpha A:16x256/64 B:128x16 C"),
-    ("v11_stream_k", "sgemm_v11_stream_k", 384, 98368, "M N K alpha A:16x256/64 B:128x16 beta C whole"),
-    ("v11_gemm", "sgemm_v11_boxes_64x128x32", 384, 196672, "M N K alpha A:32x64/128 B:128x32 beta C whole"),
-    ("v11_gemm", "sgemm_v11_boxes_64x128x16", 160, 49216, "M N K alpha A:16x64/64 B:128x16 beta C whole"),
-    ("v11_gemm", "sgemm_v11_boxes_32x64x32", 160, 73792, "M N K alpha A:32x32/128 B:64x32 beta C whole"),
-    ("v11_gemm", "sgemm_v11_boxes_32x64x16", 160, 45152, "M N K alpha A:16x32/64 B:64x16 beta C whole"),
-    ("v11_gemm", "sgemm_v11_words_128x64x16", 256, 98432, "M N K alpha A B beta C whole"),
-    ("v11_gemm", "sgemm_v11_words_64x128x16", 256, 98432, "M N K alpha A B beta C whole"),
-    ("v11_gemm", "sgemm_v11_words_64x64x32", 256, 98384, "M N K alpha A B beta C whole"),
-    ("v11_gemm", "sgemm_v11_words_32x64x32", 256, 73792, "M N K alpha A B beta C whole"),
-];
-
 /// The kernels of v11 as they are: right and without a finding, with tiles that blocks share where they can.
 #[test]
 fn kernels_of_v11_are_clean() {
     let mut wrong = Vec::new();
-    for (file, name, block, shared, parameters) in OF_V11 {
+    let rows = include_str!("asynchronous.txt").lines().filter(|row| !row.is_empty() && !row.starts_with('#'));
+    for row in rows {
+        let (launch, parameters) = row.split_once(": ").expect("parameters");
+        let [file, name, block, shared] = launch.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("`{row}` lacks sizes")
+        };
         // Each block of `v11_producer` needs a tile of its own.
         let blocks = if parameters.ends_with("whole") { 3 } else { 2 };
         let head = format!(
