@@ -20,28 +20,8 @@ use tests::{hostile, read, root};
 
 use super::counters::SLOW;
 
-/// Counters that differ: kernel, shape's m, counter, how much ours is more.
-///
-/// For v02 the record is of what the driver's compiler makes of the PTX, with `BSSY` and `BSYNC` in place of
-/// `WARPSYNC.ALL`; of the committed cubin itself, Nsight Compute reports as many instructions as are counted here: on
-/// an H200, 19 425 186 and 18 942 816 on the ragged shapes. Those of v11 copy to shared memory without registers: where
-/// some lanes of such a copy bring zeros, the hardware counts in a way that is not explained.
-const DIFFERENCES: [(&str, usize, &str, i64); 14] = [
-    ("sgemm_v02_strip", 1024, "warp_instructions", -32_768),
-    ("sgemm_v02_strip", 1024, "thread_instructions", -1_048_576),
-    ("sgemm_v02_strip", 500, "warp_instructions", -8_448),
-    ("sgemm_v02_strip", 500, "thread_instructions", -270_336),
-    ("sgemm_v02_strip", 509, "warp_instructions", -6_144),
-    ("sgemm_v02_strip", 509, "thread_instructions", -262_144),
-    ("sgemm_v11_slices_16x32", 500, "global_load_sectors", -3_196),
-    ("sgemm_v11_slices_16x32", 500, "shared_wavefronts", -448_978),
-    ("sgemm_v11_slices_16x32", 500, "shared_ideal", -10_516),
-    ("sgemm_v11_slices_32x32", 500, "global_load_sectors", -3_196),
-    ("sgemm_v11_slices_32x32", 500, "shared_wavefronts", -328_654),
-    ("sgemm_v11_slices_32x32", 500, "shared_ideal", -9_652),
-    ("sgemm_v11_async_copy", 500, "global_load_sectors", 12_964),
-    ("sgemm_v11_async_copy", 509, "shared_wavefronts", -31_744),
-];
+/// Counters that differ, with the reasons.
+const DIFFERENCES: &str = include_str!("machine_code.txt");
 
 /// Its machine code has products of warpgroups, which are not run: `machine_tensor` says so.
 const REFUSED: &str = "sgemm_v12_six_bf16";
@@ -57,10 +37,9 @@ fn check(profile: &Profile) {
         if is_tensor && records::profile::reason(&profile.kernel, one.pair.name).is_some() {
             continue;
         }
-        let known = DIFFERENCES.iter().find(|(kernel, m, counter, _)| {
-            *kernel == profile.kernel && *m == profile.shape.m && *counter == one.pair.name
-        });
-        let expected = one.theirs as i64 + known.map_or(0, |(.., more)| *more);
+        let counter = format!("{} {} {} ", profile.kernel, profile.shape.m, one.pair.name);
+        let more = DIFFERENCES.lines().find_map(|row| row.strip_prefix(&counter));
+        let expected = one.theirs as i64 + more.map_or(0, |more| more.parse().expect("a number"));
         assert_eq!(one.ours as i64, expected, "{} on {}: {}", profile.kernel, profile.shape, one.pair.name);
     }
 }
