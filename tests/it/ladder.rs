@@ -5,57 +5,21 @@
 //! Awkward shapes are in the tests of the steps: C has the bits of an H200's there.
 
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use counters::Counters;
+use serde::Deserialize;
 use simt::launch::{CheckLevel, LaunchOptions};
 use tests::gemm::{GemmKernel, Product, transposed};
 use tests::gpu::{Argument, Geometry, Gpu};
 
-macro_rules! kernel {
-    ($name:literal in $file:literal, $tile:expr, $threads:expr, $strip:expr) => {
-        GemmKernel {
-            name: $name,
-            ptx: include_str!(concat!("../../kernels/ptx/", $file, ".ptx")),
-            tile: $tile,
-            block: [$threads, 1, 1],
-            strip: $strip,
-        }
-    };
-    ($name:literal in $file:literal, $tile:expr, $threads:expr) => {
-        kernel!($name in $file, $tile, $threads, 0)
-    };
+#[derive(Deserialize)]
+struct Ladder {
+    gemms: Vec<GemmKernel>,
+    transposes: Vec<GemmKernel>,
 }
 
-const GEMMS: [GemmKernel; 11] = [
-    kernel!("sgemm_v01_row_per_lane" in "v01_row_per_lane", [32, 32], 1024),
-    kernel!("sgemm_v01_col_per_lane" in "v01_col_per_lane", [32, 32], 1024),
-    kernel!("sgemm_v02_tile16" in "v02_shared", [16, 16], 256),
-    kernel!("sgemm_v02_tile32" in "v02_shared", [32, 32], 1024),
-    kernel!("sgemm_v02_strip" in "v02_strip", [16, 16], 256, 2 * 16 * size_of::<f32>()),
-    kernel!("sgemm_v03_from_global" in "v03_from_global", [128, 128], 256),
-    kernel!("sgemm_v03_from_shared" in "v03_from_shared", [128, 128], 256),
-    kernel!("sgemm_v04_float4" in "v04_float4", [128, 128], 256),
-    kernel!("sgemm_v05_bank_conflict_free" in "v05_bank_conflict_free", [128, 128], 256),
-    kernel!("sgemm_v06_outer_product" in "v06_outer_product", [128, 128], 256),
-    kernel!("sgemm_v07_double_buffer" in "v07_double_buffer", [128, 128], 256),
-];
-/// The products of v08; the last letters say which of A and B are stored transposed.
-const STORED_TRANSPOSED: [GemmKernel; 4] = [
-    kernel!("sgemm_v08_nn" in "v08_gemm_transposed", [128, 128], 256),
-    kernel!("sgemm_v08_nt" in "v08_gemm_transposed", [128, 128], 256),
-    kernel!("sgemm_v08_tn" in "v08_gemm_transposed", [128, 128], 256),
-    kernel!("sgemm_v08_tt" in "v08_gemm_transposed", [128, 128], 256),
-];
-/// The transposes of v08 that have one block for each tile.
-const TRANSPOSES: [GemmKernel; 7] = [
-    kernel!("transpose_coalesced_reads" in "v08_transpose_coalesced", [32, 32], 1024),
-    kernel!("transpose_coalesced_writes" in "v08_transpose_coalesced", [32, 32], 1024),
-    kernel!("transpose_tile" in "v08_transpose_tile", [32, 32], 1024),
-    kernel!("transpose_padded" in "v08_transpose_padded", [32, 32], 1024),
-    kernel!("transpose_swizzled" in "v08_transpose_swizzled", [32, 32], 1024),
-    kernel!("transpose_rectangular" in "v08_transpose_rectangular", [32, 32], 256),
-    kernel!("transpose_float4" in "v08_transpose_float4", [64, 64], 256),
-];
+static KERNELS: LazyLock<Ladder> = LazyLock::new(|| toml::from_str(include_str!("ladder.toml")).expect("kernels"));
 
 /// M, N and K that are multiples of every tile, so that no edge is met.
 const WHOLE: [usize; 3] = [128, 256, 96];
@@ -94,7 +58,7 @@ fn what_each_product_costs() {
     let product = Product::<f32>::random(m, n, k, 17);
     let want = product.reference();
     let mut table = String::new();
-    for kernel in GEMMS.into_iter().chain(STORED_TRANSPOSED) {
+    for kernel in &KERNELS.gemms {
         let mut as_stored = product.clone();
         let letters = kernel.name.as_bytes();
         if kernel.name.contains("_v08_t") {
@@ -105,7 +69,7 @@ fn what_each_product_costs() {
         }
         let report = as_stored.check(kernel, CheckLevel::CheckedWithGlobalRaces, &want);
         let threads = report.grid[0] * report.grid[1] * report.block[0];
-        row(&mut table, kernel.name, u64::from(threads) / 32 * k as u64, &report.total);
+        row(&mut table, &kernel.name, u64::from(threads) / 32 * k as u64, &report.total);
     }
     insta::assert_snapshot!(table);
 }
@@ -115,14 +79,14 @@ fn what_each_product_costs() {
 fn what_each_transpose_costs() {
     let (rows, cols) = (128, 192);
     let mut table = String::new();
-    for kernel in TRANSPOSES {
+    for kernel in &KERNELS.transposes {
         let gpu = Gpu::default();
-        let module = gpu.load(kernel.ptx).expect("PTX that loads");
+        let module = gpu.load(&kernel.ptx()).expect("PTX that loads");
         let (source, target) = (gpu.upload(&vec![1.0f32; rows * cols]), gpu.alloc::<f32>(rows * cols));
         let blocks = [cols / kernel.tile[1], rows / kernel.tile[0]].map(|n| n as u32);
         let arguments = [(rows as i32).into(), (cols as i32).into(), source.into(), target.into()];
-        let report = gpu.run(&module, kernel.name, Geometry::plane(blocks, [kernel.block[0], 1]), &arguments);
-        row(&mut table, kernel.name, (rows * cols / 1024) as u64, &report.total);
+        let report = gpu.run(&module, &kernel.name, Geometry::plane(blocks, [kernel.threads, 1]), &arguments);
+        row(&mut table, &kernel.name, (rows * cols / 1024) as u64, &report.total);
     }
     insta::assert_snapshot!(table);
 }
@@ -130,14 +94,14 @@ fn what_each_transpose_costs() {
 #[test]
 fn v02_strip_is_refused_when_the_strips_do_not_fit() {
     let gpu = Gpu::default();
-    let strip = GEMMS.iter().find(|kernel| kernel.strip > 0).expect("it is listed");
-    let module = gpu.load(strip.ptx).expect("committed PTX loads");
+    let strip = KERNELS.gemms.iter().find(|kernel| kernel.strip > 0).expect("it is listed");
+    let module = gpu.load(&strip.ptx()).expect("committed PTX loads");
     let limit = 227 * 1024; // of a block on sm_90
     let k = limit / strip.strip + 1;
-    let shape = Geometry { grid: [1, 1, 1], block: strip.block, shared: (k * strip.strip) as u32 };
+    let shape = Geometry { grid: [1, 1, 1], block: [strip.threads, 1, 1], shared: (k * strip.strip) as u32 };
     let arguments: Vec<Argument> =
         [1, 1, k as i32].map(Argument::from).into_iter().chain([0u64; 3].map(Argument::from)).collect();
-    let refused = gpu.launch(&module, strip.name, shape, &arguments, LaunchOptions::default());
+    let refused = gpu.launch(&module, &strip.name, shape, &arguments, LaunchOptions::default());
     let refused = refused.expect_err("more shared memory than there is");
     assert!(refused.starts_with("error[E-LAUNCH]: a block needs more shared memory"), "{refused}");
 }
@@ -168,8 +132,9 @@ fn neighbours_differ_by_a_screen() {
 
 #[test]
 fn nothing_spills() {
-    for kernel in GEMMS {
-        let mut devices = kernel.ptx.lines().filter(|line| line.contains("gemm_") && line.contains(" bytes spilled"));
+    for kernel in &KERNELS.gemms {
+        let ptx = kernel.ptx();
+        let mut devices = ptx.lines().filter(|line| line.contains("gemm_") && line.contains(" bytes spilled"));
         assert!(devices.clone().count() >= 5, "{}: registers of each architecture", kernel.name);
         assert!(devices.all(|line| line.ends_with(" 0 bytes spilled")), "{}", kernel.name);
     }

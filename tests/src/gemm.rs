@@ -2,9 +2,11 @@
 
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use serde::Deserialize;
 use simt::launch::{CheckLevel, LaunchOptions};
 
 use crate::gpu::{Argument, Geometry, Gpu, Value};
+use crate::recorded;
 
 pub trait Number: Value + Into<f64> + PartialEq + Send + Sync {
     const NAN: Self;
@@ -40,14 +42,21 @@ pub struct Product<T = f32> {
 }
 
 /// A kernel with the parameters `(int M, int N, int K, const float* A, const float* B, float* C)`, or of doubles.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GemmKernel {
-    pub name: &'static str,
-    pub ptx: &'static str,
+    pub name: String,
     pub tile: [usize; 2],
-    pub block: [u32; 3],
+    pub threads: u32,
     /// Bytes of dynamic shared memory per k.
+    #[serde(default)]
     pub strip: usize,
+}
+
+impl GemmKernel {
+    pub fn ptx(&self) -> String {
+        recorded::ptx(recorded::kernel(&self.name).source.expect("a source"))
+    }
 }
 
 pub fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
@@ -89,22 +98,22 @@ impl<T: Number> Product<T> {
 
     /// Runs a kernel with C full of NaN before: no check may find anything, and each bit of C must be that of `want`.
     #[track_caller]
-    pub fn check(&self, kernel: GemmKernel, check_level: CheckLevel, want: &[T]) -> Report {
+    pub fn check(&self, kernel: &GemmKernel, check_level: CheckLevel, want: &[T]) -> Report {
         let &Self { m, n, k, .. } = self;
         let name = format!("{} on {m} x {n} x {k}", kernel.name);
         let gpu = Gpu::with_memory(1 << 34);
-        let module = gpu.load(kernel.ptx).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let module = gpu.load(&kernel.ptx()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let c = gpu.upload(&vec![T::NAN; m * n]);
         let mut arguments: Vec<Argument> = [m, n, k].map(|size| Argument::from(size as i32)).into();
         arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));
         let [rows, cols] = kernel.tile;
         let shape = Geometry {
             grid: [n.div_ceil(cols) as u32, m.div_ceil(rows) as u32, 1],
-            block: kernel.block,
+            block: [kernel.threads, 1, 1],
             shared: (kernel.strip * k) as u32,
         };
         let options = LaunchOptions { check_level, ..LaunchOptions::default() };
-        let report = gpu.launch(&module, kernel.name, shape, &arguments, options);
+        let report = gpu.launch(&module, &kernel.name, shape, &arguments, options);
         let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
         if let Some(finding) = report.findings.first() {
             panic!("{name}: {}", finding.text);
