@@ -27,8 +27,10 @@ use crate::verdict::Verdict;
 pub use code::literal_len;
 use code::{Code, is_constant};
 
-/// Replaced bytes of a source, each range with its new text, in order.
-pub type Changes = Vec<(Range<usize>, String)>;
+/// Replaced bytes of a source, with their new text.
+pub type Change = (Range<usize>, String);
+/// Changes of a source, in order.
+pub type Changes = Vec<Change>;
 
 pub fn apply(text: &str, changes: &Changes) -> String {
     let mut out = text.to_owned();
@@ -386,12 +388,10 @@ impl<'s> Search<'s> {
         let Some((first, _)) = changes.first() else { return };
         let line = self.code.line_of(first.start);
         // What is inserted after a line is about that line and the next.
-        let lines_of = |(range, _): &(Range<usize>, String)| {
-            let (first, last) = match range.is_empty() {
-                true => (range.start.saturating_sub(1), range.end),
-                false => (range.start, range.end - 1),
-            };
-            self.code.line_of(first)..=self.code.line_of(last)
+        let lines_of = |(range, _): &Change| {
+            let around = range.start.saturating_sub(1)..range.end + 1;
+            let Range { start, end } = if range.is_empty() { around } else { range.clone() };
+            self.code.line_of(start)..=self.code.line_of(end - 1)
         };
         let lines: Vec<usize> = changes.iter().flat_map(lines_of).collect();
         // What is moved stands where it is removed.
@@ -474,7 +474,7 @@ impl<'s> Search<'s> {
                 // Of the other case the first part is left out: `i < 4 ? i : i - 4`.
                 "?" if self.code.at(at.wrapping_sub(2)) == "<" => {
                     let [name, bound] = [3, 1].map(|before| self.code.at(at.wrapping_sub(before)));
-                    let end = (at..self.code.tokens.len()).find(|end| self.code.at(*end) == ";").unwrap_or(at);
+                    let end = self.code.semicolon(at);
                     let other = (at..end).find(|at| self.code.at(*at) == ":").unwrap_or(end);
                     for use_at in (other..end).filter(|at| self.code.at(*at) == name) {
                         self.put(PARALLEL, 2, use_at..use_at + 1, format!("({name} - {bound})"));

@@ -9,9 +9,8 @@ impl Search<'_> {
     /// Exchanges axes: x and y of an index, quotient and remainder of one number; rewrites indices for other blocks.
     pub(super) fn axes(&self) {
         let code = &self.code;
-        let all = || 2..code.tokens.len().saturating_sub(1);
-        let uses = |index: &str, axis: &str| -> Vec<usize> {
-            all().filter(|at| [-2, 0].map(|off| code.at(at.wrapping_add_signed(off))) == [index, axis]).collect()
+        let uses = |index: &str, axis: &'static str| -> Vec<usize> {
+            code.all(axis).filter(|at| code.at(at.wrapping_sub(2)) == index).collect()
         };
         let to = |at: &usize, new: &str| (code.bytes(*at..at + 1), new.to_owned());
         for index in ["blockIdx", "threadIdx"] {
@@ -22,7 +21,7 @@ impl Search<'_> {
         }
         let [x, y] = ["x", "y"].map(|axis| uses("threadIdx", axis));
         if self.task.block[1] > 1 && y.is_empty() {
-            let alone = x.iter().filter(|at| [code.at(**at - 3), code.at(**at + 1)] == ["=", ";"]);
+            let alone = x.iter().filter(|at| [code.at(at.wrapping_sub(3)), code.at(**at + 1)] == ["=", ";"]);
             let number = "threadIdx.y * blockDim.x + threadIdx.x".to_owned();
             alone.for_each(|at| self.put(AXES, 0, at - 2..at + 1, number.clone()));
         }
@@ -36,8 +35,7 @@ impl Search<'_> {
                 self.add(AXES, 0, x.iter().map(|at| part(at, '%')).chain(y.iter().map(|at| part(at, '/'))).collect());
             }
         }
-        let of = |sign: &'static str| all().filter(move |at| code.at(*at) == sign);
-        for (a, b) in of("/").flat_map(|a| of("%").map(move |b| (a, b))) {
+        for (a, b) in code.all("/").flat_map(|a| code.all("%").map(move |b| (a, b))) {
             let is_close = code.tokens[a].line.abs_diff(code.tokens[b].line) <= 2;
             let divisors = [a + 1, b + 1].map(|at| code.at(at));
             if is_close && divisors[0] == divisors[1] && code.at(a - 1) == code.at(b - 1) {
@@ -48,7 +46,7 @@ impl Search<'_> {
                 }
             }
             let is_one = code.tokens[a].line == code.tokens[b].line && code.statement(a) == code.statement(b);
-            let are_declared = [a, b].iter().all(|sign| code.at(sign - 2) == "." || code.at(sign - 2) == "=");
+            let are_declared = [a, b].iter().all(|sign| matches!(code.at(sign.wrapping_sub(2)), "." | "="));
             if !is_close || code.at(a - 1) != code.at(b - 1) || is_one && !are_declared {
                 continue;
             }

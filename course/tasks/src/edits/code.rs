@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::{Change, Changes};
+
 /// Words that are no names of variables.
 #[rustfmt::skip]
 const WORDS: [&str; 43] = [
@@ -124,6 +126,31 @@ impl<'s> Code<'s> {
         self.parents.get(at).copied().flatten()
     }
 
+    /// Returns the tokens that have a text.
+    pub(super) fn all<'c>(&'c self, text: &'c str) -> impl Iterator<Item = usize> + Clone + use<'c, 's> {
+        (1..self.tokens.len()).filter(move |at| self.at(*at) == text)
+    }
+
+    /// Returns the bracket that closes the one at a token; the token itself where none does.
+    pub(super) fn close(&self, open: usize) -> usize {
+        self.partner(open).unwrap_or(open)
+    }
+
+    /// Returns the text between the bracket at a token and the one that closes it.
+    pub(super) fn inside(&self, open: usize) -> &'s str {
+        self.words(open + 1..self.partner(open).unwrap_or(open + 1))
+    }
+
+    /// Returns the next semicolon; the token itself where none follows.
+    pub(super) fn semicolon(&self, at: usize) -> usize {
+        (at..self.tokens.len()).find(|end| self.at(*end) == ";").unwrap_or(at)
+    }
+
+    /// Returns the loops whose bodies are in braces: their `for` or `while`, and the two braces.
+    pub(super) fn loops(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        (0..self.tokens.len()).filter_map(|open| Some((self.header(open)?, open, self.close(open))))
+    }
+
     /// Returns whether a token stands in the header of a `for`, outside of further brackets.
     pub(super) fn is_head(&self, at: usize) -> bool {
         self.parent(at).is_some_and(|open| open > 0 && self.at(open - 1) == "for")
@@ -223,7 +250,7 @@ impl<'s> Code<'s> {
     }
 
     /// Returns the `for` or `while` whose body a brace opens.
-    pub(super) fn header(&self, brace: usize) -> Option<usize> {
+    fn header(&self, brace: usize) -> Option<usize> {
         let open = self.partner(brace.checked_sub(1).filter(|_| self.at(brace) == "{")?)?;
         open.checked_sub(1).filter(|header| matches!(self.at(*header), "for" | "while"))
     }
@@ -290,10 +317,6 @@ impl<'s> Code<'s> {
         ["acc", "sum", "total", "dot"].iter().any(|known| self.at(at).starts_with(known))
     }
 
-    pub(super) fn line_starts(&self) -> Vec<usize> {
-        [0].into_iter().chain(self.text.match_indices('\n').map(|(at, _)| at + 1)).collect()
-    }
-
     /// Returns the line of a byte, from 0.
     pub(super) fn line_of(&self, at: usize) -> usize {
         let next = self.tokens.partition_point(|token| token.start < at);
@@ -302,19 +325,40 @@ impl<'s> Code<'s> {
         line + self.text[start..at].matches('\n').count()
     }
 
+    /// Returns the lines that a range of bytes lies in.
+    fn lines_around(&self, range: Range<usize>) -> Range<usize> {
+        let start = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);
+        start..self.text[range.end..].find('\n').map_or(self.text.len(), |end| range.end + end + 1)
+    }
+
+    /// Returns the start of the line of a token.
+    pub(super) fn line_start(&self, at: usize) -> usize {
+        self.lines_around(self.bytes(at..at + 1)).start
+    }
+
     /// Returns the end of the line in which a token ends.
     pub(super) fn line_end(&self, at: usize) -> usize {
-        let end = self.bytes(at..at + 1).end;
-        self.text[end..].find('\n').map_or(self.text.len(), |n| end + n + 1)
+        self.lines_around(self.bytes(at..at + 1)).end
     }
 
     /// Returns a range with its line, if nothing but a comment stands beside it there.
     pub(super) fn whole_line(&self, range: Range<usize>) -> Range<usize> {
-        let start = self.text[..range.start].rfind('\n').map_or(0, |end| end + 1);
-        let end = self.text[range.end..].find('\n').map_or(self.text.len(), |end| range.end + end + 1);
+        let Range { start, end } = self.lines_around(range.clone());
         let after = self.text[range.end..end].trim();
         let is_alone = self.text[start..range.start].trim().is_empty() && (after.is_empty() || after.starts_with("//"));
         if is_alone { start..end } else { range }
+    }
+
+    /// Returns the changes that move a part of the text to a place.
+    pub(super) fn moved(&self, part: Range<usize>, place: usize) -> Changes {
+        let text = self.text[part.clone()].to_owned();
+        vec![(part, String::new()), (place..place, text)]
+    }
+
+    /// Splits changes where they are more than two lines apart.
+    pub(super) fn near<'c>(&self, changes: &'c Changes) -> impl Iterator<Item = &'c [Change]> + use<'_, 'c, 's> {
+        let line = |change: &Change| self.line_of(change.0.start);
+        changes.chunk_by(move |a, b| line(a).abs_diff(line(b)) <= 2)
     }
 
     /// Returns whether a parenthesis encloses the arguments of a call.

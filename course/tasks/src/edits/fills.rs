@@ -9,13 +9,11 @@ impl Search<'_> {
     /// Makes what stores to a tile fill all of it: by another bound or step of the loop around, or by a loop.
     pub(super) fn fills(&self, tile: &str) {
         let code = &self.code;
-        let uses = || (1..code.tokens.len()).filter(|at| code.at(*at) == tile && code.at(at + 1) == "[");
+        let uses = || code.all(tile).filter(|at| code.at(at + 1) == "[");
         let Some(declared) = uses().find(|at| code.is_dimension(at + 2)) else { return };
         let dims = code.subscripts(declared + 1);
-        let [rows, cols] = [dims.start, code.partner(dims.start).unwrap_or(dims.start) + 1].map(|open| {
-            let size = code.words(open + 1..code.partner(open).unwrap_or(open + 1));
-            size.split(" + ").next().unwrap_or_default()
-        });
+        let [rows, cols] = [dims.start, code.close(dims.start) + 1]
+            .map(|open| code.inside(open).split(" + ").next().unwrap_or_default());
         let block = self.task.block.iter().product::<u32>().to_string();
         let threads = code.known(declared).find(|name| name.contains("THREADS")).unwrap_or(&block);
         for at in uses() {
@@ -24,7 +22,7 @@ impl Search<'_> {
             if code.at(end) != "=" && !(code.at(start).starts_with("store") && code.at(at - 1) == "&") {
                 continue;
             }
-            let statement = start..(end..code.tokens.len()).find(|at| code.at(*at) == ";").unwrap_or(end);
+            let statement = start..code.semicolon(end);
             let is_used = |name: &str| statement.clone().any(|at| code.at(at) == name);
             // `thread / 8`, in the statement or as the value of a variable in it.
             let quotient = |at: usize| {
@@ -42,7 +40,7 @@ impl Search<'_> {
                     let end =
                         (sign..head.end).find(|end| matches!(code.at(*end), ";" | "&&" | "||")).unwrap_or(head.end);
                     let factors =
-                        statement.clone().filter(|at| [code.at(at - 1), code.at(*at)] == [code.at(sign - 1), "*"]);
+                        code.all("*").filter(|at| statement.contains(at) && code.at(at - 1) == code.at(sign - 1));
                     let others: Vec<String> = match code.at(sign) {
                         "<" => {
                             let passes = factors.map(|at| format!("{rows} / {}", code.words(code.operand(at + 1))));

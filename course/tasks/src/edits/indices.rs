@@ -11,45 +11,42 @@ use super::{
 impl<'s> Search<'s> {
     /// Exchanges neighbours: arguments of a call, subscripts, those of one array in several lines, and of two factors.
     pub(super) fn exchanges(&self) {
+        let code = &self.code;
+        let exchanged = |one: &Range<usize>, two: &Range<usize>| {
+            [(one, two), (two, one)]
+                .map(|(here, other)| (code.bytes(here.clone()), code.words(other.clone()).to_owned()))
+        };
         let mut arrays: BTreeMap<&str, Changes> = BTreeMap::new();
-        for open in 0..self.code.tokens.len() {
-            let is_subscript = self.code.at(open) == "[";
-            let next = self.code.partner(open).filter(|close| is_subscript && self.code.at(close + 1) == "[");
+        for open in 0..code.tokens.len() {
+            let is_subscript = code.at(open) == "[";
+            let next = code.partner(open).filter(|close| is_subscript && code.at(close + 1) == "[");
             let pieces = match next {
-                Some(close) => [self.code.pieces(open), self.code.pieces(close + 1)].concat(),
-                None if self.code.is_call(open) => self.code.pieces(open),
+                Some(close) => [code.pieces(open), code.pieces(close + 1)].concat(),
+                None if code.is_call(open) => code.pieces(open),
                 None => continue,
             };
             for (at, pair) in pieces.windows(2).enumerate() {
-                let [first, second] = [pair[0].clone(), pair[1].clone()];
                 // The first argument of a load is its matrix.
                 let can_move = is_subscript || pieces.len() == 2 || at > 0;
-                if can_move && self.code.is_expression(first.clone()) && self.code.is_expression(second.clone()) {
-                    let [one, two] = [&first, &second].map(|piece| self.code.bytes(piece.clone()));
+                if can_move && pair.iter().all(|piece| code.is_expression(piece.clone())) {
                     let extra = if at + 2 == pieces.len() { 0 } else { 6 };
-                    let [one_text, two_text] = [&one, &two].map(|piece| self.code.text[piece.clone()].to_owned());
-                    let changes = vec![(one, two_text), (two, one_text)];
-                    if is_subscript && !self.code.is_dimension(open + 1) {
-                        arrays.entry(self.code.at(open.saturating_sub(1))).or_default().extend(changes.clone());
+                    let changes = exchanged(&pair[0], &pair[1]).to_vec();
+                    if is_subscript && !code.is_dimension(open + 1) {
+                        arrays.entry(code.at(open.saturating_sub(1))).or_default().extend(changes.clone());
                     }
                     self.add(EXCHANGE, extra, changes);
                 }
             }
         }
-        for sign in (1..self.code.tokens.len()).filter(|at| self.code.at(*at) == "*") {
-            let (left, right) = (self.code.subscripts_before(sign), self.code.subscripts(sign + 2));
+        for sign in code.all("*") {
+            let (left, right) = (code.subscripts_before(sign), code.subscripts(sign + 2));
             if !left.is_empty() && !right.is_empty() {
-                let [one, two] = [&left, &right].map(|piece| self.code.bytes(piece.clone()));
-                let [one_text, two_text] = [left, right].map(|piece| self.code.words(piece).to_owned());
-                self.add(EXCHANGE, 2, vec![(one, two_text), (two, one_text)]);
+                self.add(EXCHANGE, 2, exchanged(&left, &right).to_vec());
             }
         }
         for changes in arrays.into_values() {
-            let lines = |change: &(Range<usize>, String)| self.code.line_of(change.0.start);
-            let close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| lines(a).abs_diff(lines(b)) <= 2;
-            let chains: Vec<Changes> =
-                changes.chunk_by(close).filter(|chain| chain.len() > 2).map(<[_]>::to_vec).collect();
-            chains.into_iter().for_each(|changes| self.add(EXCHANGE, 1, changes));
+            let chains = code.near(&changes).filter(|chain| chain.len() > 2);
+            chains.for_each(|changes| self.add(EXCHANGE, 1, changes.to_vec()));
         }
     }
 
@@ -57,8 +54,8 @@ impl<'s> Search<'s> {
     pub(super) fn places(&self) {
         let code = &self.code;
         let mut rows: Vec<(&str, &str, Range<usize>)> = Vec::new();
-        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[" && !code.is_dimension(open + 1)) {
-            let close = code.partner(open).unwrap_or(open);
+        for open in code.all("[").filter(|open| !code.is_dimension(open + 1)) {
+            let close = code.close(open);
             if let Some(end) = code.partner(close + 1).filter(|_| code.at(close + 1) == "[") {
                 rows.push((code.at(open - 1), code.words(open + 1..close), close + 2..end));
             }
@@ -68,30 +65,28 @@ impl<'s> Search<'s> {
             let call = of_array.find(|at| code.is_call(at + 1)).filter(|_| !code.is_call(col.start + 1))?;
             Some((col.clone(), format!("{}({row}, {})", code.at(call), code.words(col.clone()))))
         };
-        let placed: Vec<(Range<usize>, String)> = rows.iter().filter_map(placed).collect();
-        placed.into_iter().for_each(|(col, call)| self.put(INDEX, 0, col, call));
+        rows.iter().filter_map(placed).for_each(|(col, call)| self.put(INDEX, 0, col, call));
     }
 
     /// Puts another name of the same family in place of one: N for M, `block_col` for `block_row`, `.y` for `.x`.
     pub(super) fn siblings(&self) {
-        let mut used: Vec<usize> = self.code.sums().into_iter().flat_map(|sum| sum.tokens).collect();
-        used.sort_unstable();
-        used.dedup();
+        let code = &self.code;
+        let used: BTreeSet<usize> = code.sums().into_iter().flat_map(|sum| sum.tokens).collect();
         for at in used {
-            let text = self.code.at(at);
-            if at > 1 && self.code.at(at - 1) == "." {
-                let is_index = self.code.at(at - 2).ends_with("Idx");
+            let text = code.at(at);
+            if at > 1 && code.at(at - 1) == "." {
+                let is_index = code.at(at - 2).ends_with("Idx");
                 let axes = if is_index { &["x", "y"][..] } else { &["x", "y", "z", "w"] };
                 let others = axes.iter().filter(|axis| axes.contains(&text) && **axis != text);
                 others.for_each(|other| self.put(SIBLING, 0, at..at + 1, *other));
-            } else if self.code.tokens[at].is_name() && self.code.at(at + 1) != "(" {
-                for other in self.code.known(at) {
-                    // Another array has other dimensions.
-                    let is_far = self.code.at(at + 1) == "[" || self.code.is_dimension(at);
-                    let is_pass = self.code.is_head(at) && self.code.at(at - 1) == "/";
-                    let costs = if is_pass { PASS } else { SIBLING };
+            } else if code.tokens[at].is_name() && code.at(at + 1) != "(" {
+                // Another array has other dimensions.
+                let is_far = code.at(at + 1) == "[" || code.is_dimension(at);
+                let is_pass = code.is_head(at) && code.at(at - 1) == "/";
+                let costs = if is_pass { PASS } else { SIBLING };
+                for other in code.known(at) {
                     // A pass of a loop fills rows of its tile.
-                    let is_odd = is_pass && !self.code.is_dimension_in_loop(other, at);
+                    let is_odd = is_pass && !code.is_dimension_in_loop(other, at);
                     if let Some(distance) = distance(text, other) {
                         let extra = if is_far { 6 } else { 0 } + if is_odd { 2 } else { 0 };
                         self.put(costs, distance + extra, at..at + 1, other);
@@ -106,24 +101,17 @@ impl<'s> Search<'s> {
         let sums = self.code.sums();
         let texts = |sum: &Sum| sum.terms.iter().map(|term| self.code.words(term.clone())).collect::<Vec<&str>>();
         let owns: Vec<Vec<&str>> = sums.iter().map(texts).collect();
-        let mut all: Vec<&Vec<&str>> = owns.iter().collect();
-        all.sort_unstable();
-        all.dedup();
+        let all: BTreeSet<&Vec<&str>> = owns.iter().collect();
         // Terms that something is added to, or that are subscripts by themselves.
         let is_index = |sum: &&Sum| sum.terms.len() > 1 || sum.holder == Holder::Subscript;
-        let mut known: Vec<&str> =
-            sums.iter().filter(is_index).flat_map(texts).filter(|term| is_simple(term)).collect();
+        let known = sums.iter().filter(is_index).flat_map(texts).filter(|term| is_simple(term));
+        let known: BTreeSet<&str> = known.chain(["1"]).collect();
         // Of sizes: `BN / 2` for `WIDTH`.
         let is_size = |text: &str| {
             text.split(' ').all(|word| is_constant(word) || "*/".contains(word) || word.parse::<u32>().is_ok())
         };
-        let mut sizes: Vec<&str> =
+        let sizes: BTreeSet<&str> =
             sums.iter().flat_map(texts).filter(|term| term.contains(" / ") && is_size(term)).collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        known.push("1");
-        known.sort_unstable();
-        known.dedup();
         for (sum, own) in sums.iter().zip(&owns) {
             // The header of a loop has its counter alone.
             let is_counter = own.len() == 1 && self.code.is_head(sum.tokens.start);
@@ -188,7 +176,7 @@ impl<'s> Search<'s> {
             for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && is_constant(text)) {
                 sizes.iter().for_each(|size| self.put(PARALLEL, 3, term.clone(), *size));
             }
-            for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && sizes.contains(text)) {
+            for (term, _) in sum.terms.iter().zip(own).filter(|(_, text)| own.len() > 1 && sizes.contains(*text)) {
                 let line = self.code.tokens[term.start].line;
                 let constants = self.code.tokens.iter().filter(|token| token.line == line && is_constant(token.text));
                 constants.for_each(|token| self.put(PARALLEL, 3, term.clone(), token.text));
@@ -300,7 +288,7 @@ impl<'s> Search<'s> {
                     .for_each(|other| put(1, alone..alone + 1, format!("{} + {other}", code.at(value))));
             }
         }
-        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "reinterpret_cast") {
+        for at in code.all("reinterpret_cast") {
             let Some(open) = (at..at + 8).find(|open| code.at(*open) == "(") else { continue };
             let subscript = code.partner(open).map_or(0..0, |close| code.subscripts(close + 1));
             if !subscript.is_empty() {
@@ -310,7 +298,7 @@ impl<'s> Search<'s> {
         }
         // `v[i / ROWS]` for `v[i]`, where i counts by ROWS and v has TILE / ROWS elements.
         let mut counted: BTreeMap<(&str, &str), Changes> = BTreeMap::new();
-        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[" && code.at(open + 2) == "]") {
+        for open in code.all("[").filter(|open| code.at(open + 2) == "]") {
             let name = code.declaration(open - 1).filter(|name| *name < open - 1);
             let dims = name.map_or(0..0, |name| code.subscripts(name + 1));
             let counter = code.declaration(open + 1).unwrap_or(open + 1);
@@ -450,7 +438,7 @@ impl<'s> Search<'s> {
     }
 
     /// Adds the factor that a term has elsewhere: `i * ROWS` for `i`, and `blockIdx.x * TILE` for `blockIdx.x`.
-    fn add_factors(&self, sum: &Sum, all: &[&Vec<&'s str>]) {
+    fn add_factors(&self, sum: &Sum, all: &BTreeSet<&Vec<&'s str>>) {
         for term in &sum.terms {
             let text = self.code.words(term.clone());
             let head = |text: &'s str| text.split(['.', ' ']).next().unwrap_or_default();

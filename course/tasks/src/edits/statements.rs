@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use super::code::is_word;
 use super::{
-    ALIGNED, BARRIER, CONDITION, Changes, FILLED, FLIP, GUARD, LATE, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL, Search,
+    ALIGNED, BARRIER, CONDITION, Change, Changes, FILLED, FLIP, GUARD, LATE, LAYOUT, LEAVING, NAMED, ORDER, PARALLEL,
+    Search,
 };
 
 impl Search<'_> {
@@ -12,8 +13,7 @@ impl Search<'_> {
     pub(super) fn barriers(&self) {
         const BARRIER_TEXT: &str = "__syncthreads();";
         let code = &self.code;
-        let lines: Vec<&str> = code.text.split_inclusive('\n').collect();
-        let starts = code.line_starts();
+        let lines: Vec<&str> = code.text.lines().collect();
         // Places after which a barrier can stand: the line, and the text that is added.
         let last = |line: usize| code.tokens.partition_point(|token| token.line <= line).checked_sub(1);
         let places = (0..lines.len()).filter_map(|line| {
@@ -24,17 +24,15 @@ impl Search<'_> {
             let model = lines[if first > code.tokens[around].line { first } else { line }];
             let indent = &model[..model.len() - model.trim_start().len()];
             let is_end = matches!(code.at(last), ";" | "{" | "}") && code.at(around) == "{";
-            let end = starts[line] + lines[line].len();
+            let end = code.line_end(last);
             is_end.then(|| (line, (end..end, format!("{indent}{BARRIER_TEXT}\n"))))
         });
-        let places: Vec<(usize, (Range<usize>, String))> = places.collect();
+        let places: Vec<(usize, Change)> = places.collect();
         // In loops over the elements of a thread a barrier would do as well, many times over: that outweighs a
         // suspicion.
-        let deeper = |(_, text): &(Range<usize>, String)| {
-            (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2) * (NAMED + 1)
-        };
+        let deeper = |(_, text): &Change| (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2) * (NAMED + 1);
         places.iter().for_each(|(_, insert)| self.add(BARRIER, 2 + deeper(insert), vec![insert.clone()]));
-        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "__syncthreads") {
+        for at in code.all("__syncthreads") {
             let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
             let gone = (code.whole_line(range), String::new());
             self.add(BARRIER, 2, vec![gone.clone()]);
@@ -48,16 +46,19 @@ impl Search<'_> {
 
     /// Removes conditions, and with those that leave early the statement.
     pub(super) fn conditions(&self) {
-        for at in (0..self.code.tokens.len()).filter(|at| self.code.at(*at) == "if") {
-            let Some(close) = self.code.partner(at + 1) else { continue };
-            let gone = |tokens: Range<usize>| (self.code.whole_line(self.code.bytes(tokens)), String::new());
-            let changes = match (self.code.at(close + 1), self.code.partner(close + 1)) {
-                ("return", _) => vec![gone(at..close + 3)],
-                ("{", Some(end)) if self.code.at(end + 1) != "else" => vec![gone(at..close + 2), gone(end..end + 1)],
+        let code = &self.code;
+        for at in code.all("if") {
+            let Some(close) = code.partner(at + 1) else { continue };
+            let gone = |tokens: Range<usize>| (code.whole_line(code.bytes(tokens)), String::new());
+            let (costs, changes) = match (code.at(close + 1), code.partner(close + 1)) {
+                ("return", _) => (LEAVING, vec![gone(at..close + 3)]),
+                ("{", Some(end)) if code.at(end + 1) != "else" => {
+                    (CONDITION, vec![gone(at..close + 2), gone(end..end + 1)])
+                }
                 ("{", _) => continue,
-                _ => vec![(self.code.bytes(at..close + 1), String::new())],
+                _ => (CONDITION, vec![(code.bytes(at..close + 1), String::new())]),
             };
-            self.add(if self.code.at(close + 1) == "return" { LEAVING } else { CONDITION }, 0, changes);
+            self.add(costs, 0, changes);
         }
     }
 
@@ -65,19 +66,17 @@ impl Search<'_> {
     /// hold what is no number, that its factor is not 0.
     pub(super) fn guards(&self) {
         let code = &self.code;
-        for sign in (1..code.tokens.len()).filter(|at| code.at(*at) == "=") {
+        for sign in code.all("=") {
             let stored = code.subscripts_before(sign);
             let Some(name) = stored.start.checked_sub(1).filter(|_| !stored.is_empty()) else { continue };
             let dims = code.declaration(name).filter(|at| *at != name).map_or(0..0, |at| code.subscripts(at + 1));
-            let [first, size] =
-                [stored.start, dims.start].map(|open| code.words(open + 1..code.partner(open).unwrap_or(open + 1)));
+            let [first, size] = [stored.start, dims.start].map(|open| code.inside(open));
             if !dims.is_empty() {
                 let start = code.bytes(code.statement(sign)..sign).start;
                 self.add(GUARD, 0, vec![(start..start, format!("if ({first} < {size}) "))]);
             }
         }
-        let is_scaling = |sign: &usize| code.at(*sign) == "*" && code.tokens[sign - 1].is_name();
-        for sign in (1..code.tokens.len()).filter(is_scaling) {
+        for sign in code.all("*").filter(|sign| code.tokens[sign - 1].is_name()) {
             let old = match code.at(sign + 2) {
                 "[" if code.at(sign + 1) == "C" => code.subscripts(sign + 2).end,
                 "(" if code.at(sign + 3) == "C" => code.operand(sign + 2).end,
@@ -92,7 +91,7 @@ impl Search<'_> {
     pub(super) fn fillers(&self) {
         let code = &self.code;
         let mut filled: Vec<Changes> = Vec::new();
-        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "if") {
+        for at in code.all("if") {
             let Some(close) = code.partner(at + 1) else { continue };
             let end = (close..code.tokens.len()).find(|end| matches!(code.at(*end), ";" | "{")).unwrap_or(close);
             let sign = (close..end).find(|sign| code.at(*sign) == "=").unwrap_or(end);
@@ -106,15 +105,13 @@ impl Search<'_> {
         if filled.len() > 1 {
             filled.push(filled.concat());
         }
-        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[") {
-            let Some(rows) = (match code.at(open - 1) {
-                "A" | "C" => Some("M"),
-                "B" => Some("K"),
-                _ => None,
-            }) else {
-                continue;
+        for open in code.all("[") {
+            let rows = match code.at(open - 1) {
+                "A" | "C" => "M",
+                "B" => "K",
+                _ => continue,
             };
-            let close = code.partner(open).unwrap_or(open);
+            let close = code.close(open);
             let [row, times, width, plus] = [1, 2, 3, 4].map(|after| code.at(open + after));
             if [times, plus] == ["*", "+"] && !code.at(close + 1).ends_with('=') && code.text.contains("common.cuh") {
                 let rows = if width == rows { "K" } else { rows };
@@ -130,8 +127,7 @@ impl Search<'_> {
     /// first barrier.
     pub(super) fn late_loads(&self) {
         let code = &self.code;
-        for open in (0..code.tokens.len()).filter(|open| code.header(*open).is_some()) {
-            let close = code.partner(open).unwrap_or(open);
+        for (_, open, close) in code.loops() {
             let is_own = |at: &usize| code.parent(*at) == Some(open);
             let Some(barrier) = (open..close).find(|at| is_own(at) && code.at(*at) == "__syncthreads") else {
                 continue;
@@ -152,7 +148,7 @@ impl Search<'_> {
             let (from, to) = (code.line_end(first[0]), code.line_end(last[1]));
             let place = code.line_end(ends[0]);
             if place < from {
-                self.add(LATE, 0, vec![(place..place, code.text[from..to].to_owned()), (from..to, String::new())]);
+                self.add(LATE, 0, code.moved(from..to, place));
             }
         }
     }
@@ -161,7 +157,7 @@ impl Search<'_> {
     pub(super) fn aligned(&self) {
         let code = &self.code;
         let mut added: Vec<Changes> = Vec::new();
-        for at in (0..code.tokens.len()).filter(|at| code.at(*at) == "if") {
+        for at in code.all("if") {
             let Some(close) = code.partner(at + 1).filter(|close| code.at(close - 2) == "<") else { continue };
             let Some(cast) = (close..close + 6).find(|at| code.at(*at) == "reinterpret_cast") else { continue };
             let is_vector = |at: usize| code.at(at).strip_prefix("double").or(code.at(at).strip_prefix("float"));
@@ -181,7 +177,7 @@ impl Search<'_> {
     /// Moves what a loop assigns first after the last statement of the loop that reads it: a value of the last round.
     pub(super) fn early_assignments(&self) {
         let code = &self.code;
-        for open in (2..code.tokens.len()).filter(|open| code.header(*open).is_some()) {
+        for (_, open, close) in code.loops() {
             let end_of = |at: usize| {
                 let is_end = |end: &usize| matches!(code.at(*end), ";" | "}") && code.parent(*end) == Some(open);
                 (at..code.tokens.len()).find(is_end)
@@ -195,19 +191,19 @@ impl Search<'_> {
                 names.push(code.at(first));
                 first = end_of(first).unwrap_or(first) + 1;
             }
-            let rest = first..code.partner(open).unwrap_or(first);
-            let Some(end) = rest.rev().find(|at| names.contains(&code.at(*at))).and_then(end_of) else { continue };
+            let Some(end) = (first..close).rev().find(|at| names.contains(&code.at(*at))).and_then(end_of) else {
+                continue;
+            };
             let early = code.whole_line(code.bytes(start..first));
-            let (end, text) = (code.line_end(end), code.text[early.clone()].to_owned());
-            self.add(ORDER, 0, vec![(early, String::new()), (end..end, text)]);
+            self.add(ORDER, 0, code.moved(early, code.line_end(end)));
         }
     }
 
     /// Declares sums before the loop that sets them to 0 in each round, and stores them where it added them.
     pub(super) fn hoisted_sums(&self) {
         let code = &self.code;
-        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
-            let inside = open + 1..code.partner(open).unwrap_or(open);
+        for (header, open, close) in code.loops() {
+            let inside = open + 1..close;
             let is_declared = |mut at: usize| {
                 while let Some(open) = code.partner(at).filter(|_| code.at(at) == "]") {
                     at = open - 1;
@@ -224,20 +220,17 @@ impl Search<'_> {
                 let set = code.words(first.clone()).rsplit_once('=').map_or("?", |(_, set)| set);
                 set.trim_matches(|c: char| c.is_whitespace() || ".f0;}".contains(c)).is_empty()
             });
-            let before = code.line_starts()[code.tokens[header].line];
+            let before = code.line_start(header);
             if let Some(zeros) = zeros {
-                let zeros = code.whole_line(code.bytes(zeros));
-                let text = code.text[zeros.clone()].to_owned();
-                self.add(ORDER, 0, vec![(zeros, String::new()), (before..before, text)]);
+                self.add(ORDER, 0, code.moved(code.whole_line(code.bytes(zeros)), before));
             }
             let Some(sign) = inside.clone().find(is_declaration) else { continue };
-            let Some(end) = inside.clone().find(|at| *at > sign && code.at(*at) == ";") else { continue };
+            let end = code.semicolon(sign);
             if !code.words(sign + 1..end).trim_matches(['.', 'f', '0', '{', '}']).is_empty() {
                 continue;
             }
             let statement = code.whole_line(code.bytes(code.statement(sign)..end + 1));
-            let text = code.text[statement.clone()].to_owned();
-            let mut changes = vec![(statement, String::new()), (before..before, text)];
+            let mut changes = code.moved(statement, before);
             self.add(ORDER, 0, changes.clone());
             let stores =
                 inside.filter(|at| code.at(*at) == "+=" && matches!(code.at(code.statement(*at)), "C" | "out"));
@@ -250,9 +243,8 @@ impl Search<'_> {
     /// round.
     pub(super) fn late_factors(&self) {
         let code = &self.code;
-        let end_of = |at: usize| (at..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(at);
-        for sign in (1..code.tokens.len()).filter(|at| code.at(*at) == "=" && code.is_sum_named(at - 1)) {
-            let (name, start) = (code.at(sign - 1), sign + 1..end_of(sign));
+        for sign in code.all("=").filter(|at| code.is_sum_named(at - 1)) {
+            let (name, start) = (code.at(sign - 1), sign + 1..code.semicolon(sign));
             let is_product = |at: &usize| [code.at(at - 1), code.at(*at)] == ["*", name];
             if let Some(at) = (start.end..code.tokens.len()).find(is_product) {
                 let product = code.words(at - 2..at + 1);
@@ -260,18 +252,16 @@ impl Search<'_> {
                 self.add(ORDER, 0, vec![(code.bytes(start), "0".to_owned()), (code.bytes(at - 2..at + 1), later)]);
             }
         }
-        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
-            let close = code.partner(open).unwrap_or(open);
+        for (header, open, close) in code.loops() {
             let is_scaling = |at: &usize| {
                 let is_own = code.parent(*at) == Some(open) && code.is_sum_named(code.statement(*at));
-                is_own
-                    && (code.at(*at) == "*=" || code.at(*at) == "=" && (*at..end_of(*at)).any(|at| code.at(at) == "*"))
+                let is_product = || (*at..code.semicolon(*at)).any(|at| code.at(at) == "*");
+                is_own && (code.at(*at) == "*=" || code.at(*at) == "=" && is_product())
             };
             let Some(at) = (header..close).find(is_scaling) else { continue };
-            let statement = code.whole_line(code.bytes(code.statement(at)..end_of(at) + 1));
+            let statement = code.whole_line(code.bytes(code.statement(at)..code.semicolon(at) + 1));
             let behind = code.whole_line(code.bytes(close..close + 1)).end;
-            let text = code.text[statement.clone()].to_owned();
-            self.add(ORDER, 0, vec![(statement, String::new()), (behind..behind, text)]);
+            self.add(ORDER, 0, code.moved(statement, behind));
         }
     }
 
@@ -282,7 +272,7 @@ impl Search<'_> {
             let ty = code.statement(at)..at;
             let is_typed = !ty.is_empty() && ty.clone().all(|at| is_word(code.at(at))) && code.at(ty.start) != "return";
             if is_typed && code.is_known(code.at(at), at) {
-                let end = (at..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(at);
+                let end = code.semicolon(at);
                 self.add(ORDER, 0, vec![(code.whole_line(code.bytes(ty.start..end + 1)), String::new())]);
                 if code.at(at + 1) == "=" {
                     self.add(ORDER, 0, vec![(code.bytes(ty.start..at).start..code.tokens[at].start, String::new())]);
@@ -294,16 +284,12 @@ impl Search<'_> {
     /// Takes what a loop loads from the next round: `k0 + BK` for `k0`, in neighbouring lines.
     pub(super) fn rounds_ahead(&self) {
         let code = &self.code;
-        for (open, header) in (0..code.tokens.len()).filter_map(|open| Some((open, code.header(open)?))) {
+        for (header, open, close) in code.loops() {
             let Some(step) = (header..open).find(|at| code.at(*at) == "+=") else { continue };
-            let (counter, close) = (code.at(step - 1), code.partner(open).unwrap_or(open));
-            let by = code.words(step + 1..open - 1);
+            let (counter, by) = (code.at(step - 1), code.words(step + 1..open - 1));
             let uses = (open..close).filter(|at| code.at(*at) == counter && code.at(at + 1) == "+");
             let changes: Changes = uses.map(|at| (code.bytes(at..at + 1), format!("{counter} + {by}"))).collect();
-            let is_close = |a: &(Range<usize>, String), b: &(Range<usize>, String)| {
-                code.line_of(a.0.start).abs_diff(code.line_of(b.0.start)) <= 2
-            };
-            changes.chunk_by(is_close).for_each(|changes| self.add(ORDER, 0, changes.to_vec()));
+            code.near(&changes).for_each(|changes| self.add(ORDER, 0, changes.to_vec()));
         }
     }
 
@@ -311,12 +297,10 @@ impl Search<'_> {
     /// earlier.
     pub(super) fn buffers(&self) {
         let code = &self.code;
-        let end_of = |open: usize| code.partner(open).map(|close| code.line_starts()[code.tokens[close].line]);
-        for at in (1..code.tokens.len()).filter(|at| code.at(*at) == "^=" && code.at(at + 2) == ";") {
-            if let Some(end) = code.parent(at).filter(|open| code.header(*open).is_some()).and_then(end_of) {
+        for at in code.all("^=").filter(|at| code.at(at + 2) == ";") {
+            if let Some((.., close)) = code.loops().find(|(_, open, _)| code.parent(at) == Some(*open)) {
                 let flip = code.whole_line(code.bytes(at - 1..at + 3));
-                let text = code.text[flip.clone()].to_owned();
-                self.add(FLIP, 0, vec![(flip, String::new()), (end..end, text)]);
+                self.add(FLIP, 0, code.moved(flip, code.line_start(close)));
             }
         }
         for at in (1..code.tokens.len()).filter(|at| [code.at(at - 1), code.at(at + 1)] == ["int", "="]) {
@@ -324,9 +308,13 @@ impl Search<'_> {
             let uses: Vec<usize> = (at + 1..code.tokens.len()).filter(|other| code.at(*other) == name).collect();
             let is_subscript = |at: &usize| [code.at(at - 1), code.at(at + 1)] == ["[", "]"];
             // The outermost loop around the uses that the declaration is not in.
-            let mut body = (at..*uses.first().unwrap_or(&at)).filter(|open| code.header(*open).is_some());
-            let around = |open: &usize| uses.iter().all(|at| Some(*at) < code.partner(*open) && is_subscript(at));
-            if let Some(end) = body.next().filter(around).and_then(end_of) {
+            let mut bodies = code.loops().skip_while(|(_, open, _)| *open < at);
+            let is_around = |(_, open, close): &(usize, usize, usize)| {
+                let is_inside = |at: &usize| (*open..*close).contains(at) && is_subscript(at);
+                !uses.is_empty() && uses.iter().all(is_inside)
+            };
+            if let Some((.., close)) = bodies.next().filter(is_around) {
+                let end = code.line_start(close);
                 let indent = code.text[end..].len() - code.text[end..].trim_start().len();
                 self.add(BARRIER, 0, vec![(end..end, format!("{}{name} ^= 1;\n", " ".repeat(indent + 4)))]);
             }
@@ -336,8 +324,8 @@ impl Search<'_> {
     /// Reads a tile that is written and never read, in place of an operand that comes from elsewhere.
     pub(super) fn unread_tiles(&self) {
         let code = &self.code;
-        for open in (1..code.tokens.len()).filter(|open| code.at(*open) == "[") {
-            let (name, first) = (code.at(open - 1), code.partner(open).unwrap_or(open));
+        for open in code.all("[") {
+            let (name, first) = (code.at(open - 1), code.close(open));
             let Some(last) = code.partner(first + 1).filter(|last| code.at(last + 1) == "=") else { continue };
             // The declaration, and this.
             if code.tokens.iter().filter(|token| token.text == name).count() > 2 {
@@ -346,7 +334,7 @@ impl Search<'_> {
             let [row, col] = [open + 1..first, first + 2..last].map(|subscript| code.words(subscript));
             for sign in (last..code.tokens.len()).filter(|at| code.at(*at) == "+=") {
                 let counters: Vec<&str> = code.known(sign).filter(|name| name.len() < 3).collect();
-                let end = (sign..code.tokens.len()).find(|end| code.at(*end) == ";").unwrap_or(sign);
+                let end = code.semicolon(sign);
                 let is_factor = |at: &usize| code.at(*at) == "*" && code.parent(*at) == code.parent(sign);
                 let mut start = sign + 1;
                 for end in (sign..end).filter(is_factor).chain([end]) {
