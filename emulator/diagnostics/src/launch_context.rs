@@ -91,7 +91,11 @@ impl<'a> LaunchContext<'a> {
     /// same.
     pub(crate) fn first_thread(&self, mistake: &MistakeGroup) -> String {
         let ThreadId { block, thread } = first_thread(mistake);
-        let text = format!("First: {}.", self.thread_name(block, thread));
+        self.with_others(mistake, format!("First: {}.", self.thread_name(block, thread)))
+    }
+
+    /// Returns a sentence on one thread, and how many others do the same.
+    pub(crate) fn with_others(&self, mistake: &MistakeGroup, text: String) -> String {
         match self.others_do_the_same(mistake) {
             Some(more) => format!("{text} {more}"),
             None => text,

@@ -7,15 +7,9 @@ use crate::source::Compared;
 use crate::words::{code, nth};
 use simt::memory::is_low_half_of_an_address;
 
-/// An argument that is no count, and why.
-pub(crate) struct Strange {
-    pub(crate) why: String,
-    pub(crate) advice: String,
-}
-
 impl LaunchContext<'_> {
-    /// Returns an integer argument that is something else: the bits of a float, or half an address.
-    pub(crate) fn strange_argument(&self) -> Option<Strange> {
+    /// Returns the reason where an integer argument is something else: the bits of a float, or half an address.
+    pub(crate) fn strange_argument(&self) -> Option<Reason> {
         (0..self.inputs.kernel.params.len()).find_map(|index| {
             let (name, ty) = self.parameter(index);
             if !matches!(ty?, "int" | "unsigned" | "unsigned int" | "int32_t" | "uint32_t") {
@@ -24,16 +18,18 @@ impl LaunchContext<'_> {
             let bits = u32::try_from(self.parameter_value(index)?).ok()?;
             let place = format!("the {} argument", nth(index as u64 + 1));
             if is_low_half_of_an_address(bits) {
-                return Some(Strange {
-                    why: format!("{name}, {place}, was given as {bits}: that is half of a device address."),
-                    advice: format!("give the arguments in the order of the parameters: {}.", code(&self.signature())),
-                });
+                return Some(Reason::new(
+                    format!("{name}, {place}, was given as {bits}: that is half of a device address."),
+                    format!("give the arguments in the order of the parameters: {}.", code(&self.signature())),
+                ));
             }
             let float = f32::from_bits(bits);
             let count = (1.0..=16_777_216.0).contains(&float) && float.fract() == 0.0;
-            count.then(|| Strange {
-                why: format!("{name}, {place}, was given as {bits}: those are the bits of the float {float:?}."),
-                advice: format!("give {name} as an integer of 32 bits: {float}."),
+            count.then(|| {
+                Reason::new(
+                    format!("{name}, {place}, was given as {bits}: those are the bits of the float {float:?}."),
+                    format!("give {name} as an integer of 32 bits: {float}."),
+                )
             })
         })
     }
@@ -55,18 +51,18 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
     let line = launch.loc(case.instr)?.line;
     let source = launch.source(case.instr)?;
     let conditions = source.conditions(&launch.inputs.kernel.name, line);
+    let integers = launch.integers();
     outside.iter().find_map(|part| {
         conditions.iter().find_map(|Compared { left, right, text, .. }| {
             let index =
                 (0..launch.inputs.kernel.params.len()).find(|&index| launch.parameter(index).0 == *right)?;
-            let (_, given) = launch.integers().into_iter().find(|(name, _)| name == right)?;
+            let (_, given) = *integers.iter().find(|(name, _)| name == right)?;
             if *left != part.text || part.value >= given || part.limit >= given {
                 return None;
             }
             let element = &target.element;
             let (name, place) = (&element.name, nth(index as u64 + 1));
             let passes = format!("the condition {} lets this pass: {right} = {given}", code(text));
-            let integers = launch.integers();
             let bytes = target.allocation.as_ref().map_or(0, |found| found.bytes as i64);
             // Rows of another length would fill the array exactly.
             let length = |(other, value): &&(String, i64)| {

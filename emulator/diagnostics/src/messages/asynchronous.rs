@@ -23,12 +23,9 @@ pub(crate) fn two_copies(
     let line = launch.line_name(here, other.instr);
     let thread = launch.thread_position(u64::from(other.thread));
     let mut draft = Draft::new(match late {
-        Some(_) => {
-            format!(
-                "a bulk copy writes {what} while an earlier copy to it, whose phase has completed \
-                     without it, is in flight"
-            )
-        }
+        Some(_) => format!(
+            "a bulk copy writes {what} while an earlier copy to it, whose phase has completed without it, is in flight"
+        ),
         None => format!("two bulk copies write {what} at the same time"),
     })
     .without_caret();
@@ -159,9 +156,8 @@ pub(crate) fn tensor(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem
             "declare the array with `alignas(128)`, or with `alignas(1024)` for a swizzle of 128 bytes.",
         ),
     };
-    let mut draft = Draft::new(title).note(note).note(launch.first_thread(mistake));
+    let mut draft = Draft::new(title).note(note).note(launch.first_thread(mistake)).advice(advice);
     draft.why = why.map(str::to_owned);
-    draft.advice = Some(advice.into());
     let error = match problem {
         BadTensor::MapAlign(_) | BadTensor::Shared(_) => "misaligned address",
         _ => "illegal instruction",
@@ -187,11 +183,13 @@ pub(crate) fn of_a_box(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acces
             "give cuTensorMapEncodeTiled the dimensions of the array, and its strides in bytes.",
         ),
     };
-    Draft { why: Some(why.into()), advice: Some(advice.into()), ..draft }
+    draft.why(why).advice(advice)
 }
 
 /// Drafts the message of `E-MBARRIER`.
 pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset: u32, problem: BadBarrier) -> Draft {
+    let here = mistake.first.instr;
+    let name = barrier_name(launch, here, offset);
     let (title, note, advice) = match problem {
         BadBarrier::NotInitialised { other: None } => (
             "use of an mbarrier that was not initialised",
@@ -200,21 +198,14 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
         ),
         BadBarrier::NotInitialised { other: Some((block, rank)) } => (
             "use of another block's mbarrier that has not been initialised yet",
-            format!(
-                "It is {} of {}.",
-                barrier_name(launch, mistake.first.instr, offset),
-                block_name(launch, block, rank)
-            ),
+            format!("It is {name} of {}.", block_name(launch, block, rank)),
             "let each block initialise its mbarriers, then let all blocks of the cluster wait for each other \
              (barrier.cluster.arrive and .wait, cluster.sync()) before one uses an mbarrier of another. \
              __syncthreads() waits for the threads of one block only.",
         ),
         BadBarrier::NotSynchronised { init_warp } => (
             "use of an mbarrier that another thread has just initialised",
-            format!(
-                "A thread of warp {init_warp} initialised {}, and the block has passed no barrier since.",
-                barrier_name(launch, mistake.first.instr, offset)
-            ),
+            format!("A thread of warp {init_warp} initialised {name}, and the block has passed no barrier since."),
             "add __syncthreads() between mbarrier.init and the first use by other threads.",
         ),
         BadBarrier::NotFenced => (
@@ -222,7 +213,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
             format!(
                 "{} was initialised, and since then no thread of the block has executed a fence that makes \
                  this visible to the async proxy.",
-                capital(&barrier_name(launch, mistake.first.instr, offset))
+                capital(&name)
             ),
             "let the thread that initialises mbarriers execute `fence.mbarrier_init.release.cluster` (or \
              `fence.proxy.async`) after mbarrier.init, before __syncthreads().",
@@ -240,9 +231,8 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
         BadBarrier::TooManyArrivals { arrivals, pending: 0, bytes, .. } if bytes > 0 => (
             "arrival at an mbarrier whose phase has not completed",
             format!(
-                "{} at {}: all arrivals of this phase are in, but {} are still outstanding.",
+                "{} at {name}: all arrivals of this phase are in, but {} are still outstanding.",
                 count(arrivals.into(), "arrival"),
-                barrier_name(launch, mistake.first.instr, offset),
                 count(bytes.unsigned_abs(), "byte")
             ),
             "before a thread arrives for the next phase, let it wait until the bytes of this one have \
@@ -260,11 +250,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
         ),
         BadBarrier::Completes(n) => (
             "a .noComplete arrival that completes the phase",
-            format!(
-                "{} at {}, whose phase expects no more.",
-                count(n.into(), "arrival"),
-                barrier_name(launch, mistake.first.instr, offset)
-            ),
+            format!("{} at {name}, whose phase expects no more.", count(n.into(), "arrival")),
             "use mbarrier.arrive without .noComplete where the arrival can be the last of a phase.",
         ),
         BadBarrier::OtherBlock => (
@@ -278,24 +264,21 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
             "use several mbarriers, or several phases.",
         ),
         BadBarrier::Overwritten { used } => (
-            match launch.mnemonic(mistake.first.instr).starts_with("cp.async.bulk") {
+            match launch.mnemonic(here).starts_with("cp.async.bulk") {
                 true => "a bulk copy overwrites an mbarrier that is used later",
                 false => "a store overwrites an mbarrier that is used later",
             },
             format!(
                 "It writes to {}, which was initialised before and is used at {}.",
                 barrier_name(launch, used, offset),
-                launch.outer_line(mistake.first.instr, used)
+                launch.outer_line(here, used)
             ),
             "keep what is written here inside of its own array: an index, a size or an address is wrong. Where the memory \
              is to hold something else from here on, execute mbarrier.inval first.",
         ),
         BadBarrier::Token { token, phase } => (
             "a wait for an mbarrier with a token that no arrival at it returned",
-            format!(
-                "The token is {token:#x}; {} is in phase {phase}.",
-                barrier_name(launch, mistake.first.instr, offset)
-            ),
+            format!("The token is {token:#x}; {name} is in phase {phase}."),
             match token {
                 0 | 1 => {
                     "give the wait what mbarrier.arrive returned to this thread. If the value is a parity, use the \
@@ -318,7 +301,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
             .why(format!(
                 "this thread has just passed a wait for parity {parity} of {}, and had passed an earlier \
                  wait with the same parity: no phase of that mbarrier has completed in between.",
-                barrier_name(launch, mistake.first.instr, other),
+                barrier_name(launch, here, other),
             ))
             .advice(
                 "change the parity that a thread waits for with each phase of the mbarrier: 0, 1, 0, 1. \

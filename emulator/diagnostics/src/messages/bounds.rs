@@ -160,35 +160,26 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
             no_dynamic_shared(case, target),
         );
     }
-    if let Some(strange) = launch.strange_argument() {
-        return Reason::new(strange.why, strange.advice);
-    }
-    if let Some(overflow) = case.explained.as_ref().and_then(|explained| explained.overflow.as_ref()) {
-        return overflow_reason(overflow);
-    }
-    let reason = loop_reason(case).or_else(|| tree_reason(case, target)).or_else(|| data_reason(case, target));
-    if let Some(reason) = reason {
-        return reason;
-    }
-    if target.dynamic && element.byte_offset >= 0 {
-        return dynamic_reason(case, target);
-    }
     let outside = case.outside(target);
-    // Threads that have no place in a shared array have none elsewhere either.
-    if let Some(reason) = block_shape_reason(case, target, &outside).or_else(|| block_shape(launch)) {
-        return reason;
-    }
-    let reason = wrong_row(case, target)
+    let overflow = || case.explained.as_ref()?.overflow.as_ref().map(overflow_reason);
+    let is_short = target.dynamic && element.byte_offset >= 0;
+    let reason = launch
+        .strange_argument()
+        .or_else(overflow)
+        .or_else(|| loop_reason(case))
+        .or_else(|| tree_reason(case, target))
+        .or_else(|| data_reason(case, target))
+        .or_else(|| is_short.then(|| dynamic_reason(case, target)))
+        // Threads that have no place in a shared array have none elsewhere either.
+        .or_else(|| block_shape_reason(case, target, &outside))
+        .or_else(|| block_shape(launch))
+        .or_else(|| wrong_row(case, target))
         .or_else(|| lying_bound(case, target, &outside))
-        .or_else(|| grid_reason(case, target, &outside));
+        .or_else(|| grid_reason(case, target, &outside))
+        .or_else(|| bound_reason(case, target))
+        .or_else(|| outside.iter().find(|part| part.several).map(|part| part_reason(case, target, part)));
     if let Some(reason) = reason {
         return reason;
-    }
-    if let Some(reason) = bound_reason(case, target) {
-        return reason;
-    }
-    if let Some(part) = outside.iter().find(|part| part.several) {
-        return part_reason(case, target, part);
     }
     let ends = ends(target);
     let reaches = case.explained.as_ref().map(|explained| {
@@ -199,10 +190,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
         format!("{with}{} is {}", code(&explained.written(name)), case.element(target))
     });
     let reason = if element.index < 0 { negative_remainder(case, target) } else { partly_inside(case, target) };
-    if let Some(reason) = reason {
-        return reason;
-    }
-    if let Some(reason) = guard_reason(case, target, reaches.as_deref()) {
+    if let Some(reason) = reason.or_else(|| guard_reason(case, target, reaches.as_deref())) {
         return reason;
     }
     let is_single_thread = case.mistake.n_threads == 1 && case.launch.counts_all(case.mistake);
@@ -528,7 +516,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let conditions = source.conditions(&launch.inputs.kernel.name, line);
     let pairs = [(a.trim(), b.trim()), (b.trim(), a.trim())];
     let (_, stride) = pairs.into_iter().find(|(thread, stride)| {
-        let guards = |found: &crate::source::Compared| found.left == *thread && found.right == *stride;
+        let guards = |found: &Compared| found.left == *thread && found.right == *stride;
         conditions.iter().any(guards)
     })?;
     let around = launch.around(case.instr);
@@ -586,8 +574,8 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     if outside.is_empty() || !outside.iter().all(is_place) || sides.is_empty() || sides.len() > 3 {
         return None;
     }
-    let sides_text: Vec<String> = sides.iter().map(u64::to_string).collect();
-    let sides_text = sides_text.join("x");
+    let text = |sides: &[u64]| sides.iter().map(u64::to_string).collect::<Vec<_>>().join("x");
+    let sides_text = text(&sides);
     let shape = words::size(block);
     let name = &target.element.name;
     // Rows a little longer than there are of them are padded for the banks, and may be read by columns.
@@ -596,10 +584,9 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     {
         *wide = *high;
     }
-    let fits: Vec<String> = sides.iter().map(u64::to_string).collect();
     Some(Reason::new(
         format!("the block is {shape} threads, and {name} has room for {sides_text}."),
-        format!("launch blocks of {}, or change the tile size and the block together.", fits.join("x")),
+        format!("launch blocks of {}, or change the tile size and the block together.", text(&sides)),
     ))
 }
 
@@ -651,13 +638,11 @@ fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<
         found.sort_by_key(|(name, _)| !preferred[axis].contains(&name.as_str()));
         found.into_iter().next()
     };
-    let axes: Vec<(usize, String, String, i64)> = [1, 0, 2]
-        .into_iter()
-        .filter_map(|axis| {
-            let (name, value) = bound(axis)?;
-            Some((axis, source.index_variable(axis)?, name, value))
-        })
-        .collect();
+    let known = |axis: usize| {
+        let (name, value) = bound(axis)?;
+        Some((axis, source.index_variable(axis)?, name, value))
+    };
+    let axes: Vec<(usize, String, String, i64)> = [1, 0, 2].into_iter().filter_map(known).collect();
     let (axis, variable, name, value, is) = axes.iter().find_map(|(axis, variable, name, value)| {
         let is = launch.evaluate(case.instr, variable, case.who)?;
         let at_fault = |part: &Outside| part.text == *variable && part.limit == *value && part.value == is;
@@ -907,7 +892,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         if let (None, Some((index, name, value))) = (&name, &given) {
             let given = format!("the launch gave {value} for `{name}`, the {} argument", nth(*index as u64 + 1));
             draft = draft.reason(match launch.strange_argument() {
-                Some(strange) => Reason::new(format!("{given}, and {}", strange.why), strange.advice),
+                Some(Reason { why, advice }) => Reason { why: why.map(|why| format!("{given}, and {why}")), advice },
                 None => Reason::new(format!("{given}."), "give the arguments in the order of the parameters."),
             });
         }
@@ -918,11 +903,8 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
             bytes(access.bytes)
         ));
         draft.why = pointer_guess(case);
-        draft.advice = Some(
-            "check that a device pointer was given (not a host pointer or a number), and how it was \
-                  computed."
-                .into(),
-        );
+        draft = draft
+            .advice("check that a device pointer was given (not a host pointer or a number), and how it was computed.");
     }
     draft
         .note(case.first_thread_note())

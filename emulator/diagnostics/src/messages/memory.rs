@@ -23,14 +23,11 @@ pub(crate) fn freed(launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: 
             target.size(),
         ));
     }
-    draft.notes.push(case.first_thread_note());
-    draft.why = Some("the memory was given back before this kernel ran or ended, and the pointer was kept.".into());
-    draft.advice = Some(
-        "free a buffer only after the last kernel that uses it is known to have ended (synchronise first).".into(),
-    );
-    draft.on_gpu =
-        Some("the access reads or overwrites data that other allocations have stored there since, silently.".into());
     draft
+        .note(case.first_thread_note())
+        .why("the memory was given back before this kernel ran or ended, and the pointer was kept.")
+        .advice("free a buffer only after the last kernel that uses it is known to have ended (synchronise first).")
+        .on_gpu("the access reads or overwrites data that other allocations have stored there since, silently.")
 }
 
 pub(crate) fn local_pointer(launch: &LaunchContext<'_>, mistake: &MistakeGroup, owner: u32, stored: u32) -> Draft {
@@ -57,9 +54,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     let title = format!("{size}-byte {what} at an address that is only {is}-byte aligned");
     let mut draft = case.draft(title).on_gpu("the kernel stops with \"misaligned address\", and the context is lost.");
     let Some(target) = &case.target else {
-        draft.notes.push(format!("Address {:#x}.", access.address));
-        draft.notes.push(case.first_thread_note());
-        return draft;
+        return draft.note(format!("Address {:#x}.", access.address)).note(case.first_thread_note());
     };
     let element = &target.element;
     draft.notes.push(format!(
@@ -194,26 +189,20 @@ pub(crate) fn read_only(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acce
     let Some(target) = &case.target else { return nowhere(&case) };
     let is_param = target.element.space == Space::Param;
     let what = if is_param { "a kernel parameter" } else { "`__constant__` memory" };
-    let mut draft = case
-        .draft(format!("write to {}, which is {what}", target.title()))
+    case.draft(format!("write to {}, which is {what}", target.title()))
         .note(format!("This writes {}.", case.element(target)))
         .note(case.first_thread_note())
-        .why(format!("kernels can only read {what}; a cast took the `const` away."));
-    draft.advice = Some("write to global memory instead, or set the values from the host before the launch.".into());
-    draft.on_gpu(if is_param {
-        "the kernel stops with \"illegal memory access\", or the write is lost."
-    } else {
-        "an H100 stops the kernel with \"unspecified launch failure\"."
-    })
+        .why(format!("kernels can only read {what}; a cast took the `const` away."))
+        .advice("write to global memory instead, or set the values from the host before the launch.")
+        .on_gpu(match is_param {
+            true => "the kernel stops with \"illegal memory access\", or the write is lost.",
+            false => "an H100 stops the kernel with \"unspecified launch failure\".",
+        })
 }
 
 pub(crate) fn texture(_: &LaunchContext<'_>, handle: u64) -> Draft {
-    let mut draft =
-        Draft::new("texture fetch through an invalid texture object").note(format!("The handle is {handle:#x}."));
-    draft.advice = Some(
-        "create the texture object before the launch, destroy it after, and pass it as \
-              `cudaTextureObject_t`."
-            .into(),
-    );
-    draft.on_gpu("the behaviour is undefined; an H100 gives zeros, without an error.")
+    Draft::new("texture fetch through an invalid texture object")
+        .note(format!("The handle is {handle:#x}."))
+        .advice("create the texture object before the launch, destroy it after, and pass it as `cudaTextureObject_t`.")
+        .on_gpu("the behaviour is undefined; an H100 gives zeros, without an error.")
 }

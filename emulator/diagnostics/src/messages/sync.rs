@@ -33,12 +33,10 @@ fn barrier_name(launch: &LaunchContext<'_>, instr: u32) -> String {
 
 /// Returns a group of threads in words, such as `100 threads (0..99)`.
 pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> String {
-    let n = threads(group).count() as u64;
-    if n == 1 {
-        let thread = threads(group).next().unwrap_or(0);
-        return format!("thread {}", launch.thread_position(thread));
+    match thread_count(group) {
+        1 => format!("thread {}", launch.thread_position(threads(group).next().unwrap_or(0))),
+        n => format!("{n} threads ({})", words::ranges(threads(group))),
     }
-    format!("{n} threads ({})", words::ranges(threads(group)))
 }
 
 /// Returns a group's place in words: its line, or its PTX line where lines do not tell groups apart.
@@ -84,13 +82,10 @@ pub(crate) fn list_groups(
     for (group, around) in groups.iter().zip(around) {
         let place = launch.place(group.instr);
         let under = inside(*around);
-        let does = if group.at_barrier {
-            format!("waited at {},", barrier_name(launch, group.instr))
-        } else {
-            match threads(group).count() {
-                1 => "was at".to_owned(),
-                _ => "were at".to_owned(),
-            }
+        let does = match thread_count(group) {
+            _ if group.at_barrier => format!("waited at {},", barrier_name(launch, group.instr)),
+            1 => "was at".to_owned(),
+            _ => "were at".to_owned(),
         };
         let line = where_(launch, here, group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
@@ -523,10 +518,9 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
             one.name(launch, instr)
         )
     });
-    draft.advice = Some(
-        "let whole warps execute it: decide by the number of the warp, not of the thread, and give lanes \
-         without data zeros."
-            .into(),
+    draft = draft.advice(
+        "let whole warps execute it: decide by the number of the warp, not of the thread, and give lanes without data \
+         zeros.",
     );
     // Lanes that were parted by another instruction come here apart.
     let apart = facts.elsewhere.iter().find(|(at, lanes)| {
@@ -591,10 +585,9 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
             (missing & absent, "is not in the block", "are not in the block"),
             (missing & !exited & !absent, "does not", "do not"),
         ] {
-            match lanes.count() {
-                0 => {}
-                1 => note += &format!(", {} {one}", lane_names(lanes)),
-                _ => note += &format!(", {} {several}", lane_names(lanes)),
+            if !lanes.is_empty() {
+                let does = if lanes.count() == 1 { one } else { several };
+                note += &format!(", {} {does}", lane_names(lanes));
             }
         }
     }
@@ -662,10 +655,10 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
                 .on_gpu("these lanes get the value of another lane, or an undefined one.");
         }
         WrongMask::CallerNotNamed => {
-            draft.why = Some("a lane must name itself in the mask of its own call.".into());
-            draft.advice = Some("name every lane that executes the call in its mask.".into());
-            draft.on_gpu =
-                Some("the result is undefined; inside a branch, an H100 stops with \"illegal instruction\".".into());
+            draft = draft
+                .why("a lane must name itself in the mask of its own call.")
+                .advice("name every lane that executes the call in its mask.")
+                .on_gpu("the result is undefined; inside a branch, an H100 stops with \"illegal instruction\".");
         }
         WrongMask::Differs(_) => {
             draft = draft
@@ -685,10 +678,11 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
         WrongMask::Missing => {
             draft.why = under.map(|under| format!("{under}."));
             draft.advice = Some(match ballot {
-                Some(ballot) => format!(
-                    "call it where all named lanes execute it, or take the mask from {ballot} before the \
-                     branch."
-                ),
+                Some(ballot) => {
+                    format!(
+                        "call it where all named lanes execute it, or take the mask from {ballot} before the branch."
+                    )
+                }
                 None => "call it where all named lanes execute it, or name only those that do.".into(),
             });
             draft.on_gpu = Some("the lanes wait for the missing ones, and the kernel may hang.".into());

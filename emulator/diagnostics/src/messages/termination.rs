@@ -124,8 +124,8 @@ fn loop_reason(
     around: Option<Around<'_>>,
     slow: Option<String>,
 ) -> Reason {
-    if let Some(strange) = launch.strange_argument() {
-        return Reason::new(strange.why, strange.advice);
+    if let Some(reason) = launch.strange_argument() {
+        return reason;
     }
     let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
     let Some((around, source)) = found else { return Reason { why: None, advice: slow } };

@@ -34,17 +34,15 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     let name = case.quoted_element(target);
     // Used where it is read: the array is what to look at.
     let at_once = launch.line(load) == launch.line(mistake.first.instr);
-    let mut draft;
-    if at_once && matches!(used, Use::Output { .. }) {
-        draft = case.draft(used_title(*used, &name, *copied));
-        draft.instr = Some(load);
-    } else if at_once {
-        draft = case.draft(format!("{name} is read before it is written"));
-        draft.instr = Some(load);
-    } else {
-        draft = Draft::new(used_title(*used, &name, *copied));
-        draft.array = Some(element.clone());
-    }
+    let title = match used {
+        Use::Output { .. } => used_title(*used, &name, *copied),
+        _ if at_once => format!("{name} is read before it is written"),
+        _ => used_title(*used, &name, *copied),
+    };
+    let mut draft = match at_once {
+        true => Draft { instr: Some(load), ..case.draft(title) },
+        false => Draft { array: Some(element.clone()), ..Draft::new(title) },
+    };
     let here = draft.instr.unwrap_or(mistake.first.instr);
     let thread_name = launch.thread_name(case.who.block, case.who.thread);
     // The compiler moves a load up to the barrier before it, whose line it then has.
@@ -64,14 +62,11 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     // A shuffle may have brought it from the thread that read it.
     let shuffles = launch.inputs.kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Shuffle { .. }));
     let then = if shuffles && case.explained.is_none() && !is_copy { ", and used" } else { "" };
-    let mut reader = format!("{read}{then} by {thread_name}.");
-    if !values.is_empty() {
-        reader = format!("{read} by {thread_name}: {values}.");
-    }
-    if let Some(more) = launch.others_do_the_same(mistake) {
-        reader = format!("{reader} {more}");
-    }
-    draft.notes.push(reader);
+    let reader = match values.is_empty() {
+        true => format!("{read}{then} by {thread_name}."),
+        false => format!("{read} by {thread_name}: {values}."),
+    };
+    draft.notes.push(launch.with_others(mistake, reader));
     let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
     draft.notes.extend(path_of_value(launch, here, *used, copied));
     // A computed value is reported where it is stored.
@@ -104,48 +99,41 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
             let adds = launch.clean_line(case.instr).is_some_and(|text| text.contains("+="));
             let zero = if adds { " (0 adds nothing)" } else { "" };
             let unless = condition.map(|(_, text)| format!(", also where {} is false{zero}", code(&text)));
-            let unless = unless.unwrap_or_default();
+            let (name, unless) = (&element.name, unless.unwrap_or_default());
             draft.advice = Some(match (any, access.space) {
                 (true, MemSpace::Shared) if late && element.dims.len() == 3 => {
                     draft.why = Some("what is read here is written only after this line has read it.".into());
                     format!(
-                        "if the first index of {} chooses a buffer, read the one that was filled before: change the \
-                         index only after the last read of a round.",
-                        element.name
+                        "if the first index of {name} chooses a buffer, read the one that was filled before: change the \
+                         index only after the last read of a round."
                     )
                 }
                 (true, MemSpace::Shared) if late => {
                     draft.why = None;
                     format!(
-                        "write every element of {} before this read; where another thread writes it, with a \
-                         __syncthreads() between.",
-                        element.name
+                        "write every element of {name} before this read; where another thread writes it, with a \
+                         __syncthreads() between."
                     )
                 }
                 (true, MemSpace::Shared) if fillers::have_exited(launch) => {
-                    let name = &element.name;
                     let more = match unless.is_empty() {
                         true => String::new(),
                         false => format!(" If it stays, write every element of {name} before it is read{unless}."),
                     };
                     format!("let no thread return before {name} is filled: put the condition on the other work.{more}")
                 }
-                (true, _) => format!("write every element of {} before it is read{unless}.", element.name),
+                (true, _) => format!("write every element of {name} before it is read{unless}."),
                 (false, MemSpace::Shared) if launch.has_bulk_loads() => format!(
-                    "if a bulk copy fills {}, wait for the phase of its mbarrier before this line. Otherwise \
-                     fill it, and add __syncthreads() before the first read.",
-                    element.name
+                    "if a bulk copy fills {name}, wait for the phase of its mbarrier before this line. Otherwise fill it, \
+                     and add __syncthreads() before the first read."
                 ),
-                (false, MemSpace::Shared) => {
-                    format!("fill {} and add __syncthreads() before the first read.", element.name)
-                }
-                (false, _) => format!("give {} its values before the first read.", element.name),
+                (false, MemSpace::Shared) => format!("fill {name} and add __syncthreads() before the first read."),
+                (false, _) => format!("give {name} its values before the first read."),
             });
             if is_store {
                 draft = draft.why("a bulk copy reads its whole source region, initialised or not.").advice(format!(
-                    "let threads write all of {} that the copy reads, execute fence.proxy.async, and \
-                         pass a barrier before one of them starts the copy.",
-                    element.name,
+                    "let threads write all of {name} that the copy reads, execute fence.proxy.async, and pass a barrier \
+                     before one of them starts the copy."
                 ));
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
                 draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
@@ -163,8 +151,8 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         }
         _ => {
             let element_name = &element.name;
-            if let Some(strange) = launch.strange_argument() {
-                draft = draft.why(strange.why).advice(strange.advice);
+            if let Some(reason) = launch.strange_argument() {
+                draft = draft.reason(reason);
             } else if compound {
                 draft.why = Some(format!("this line updates {element_name}, and so reads it first."));
                 draft.advice = Some(match access.kind {
@@ -231,8 +219,7 @@ pub(crate) fn unset(
     copied: Option<CopiedBy>,
 ) -> Draft {
     let here = mistake.first.instr;
-    let ops = { launch.inputs.kernel.ops.iter() }.filter(|op| op.instr == here);
-    let is_mma = { ops }.any(|op| matches!(op.kind, OpKind::Mma(_) | OpKind::Wgmma(_)));
+    let is_mma = { launch.ops(here) }.any(|op| matches!(op, OpKind::Mma(_) | OpKind::Wgmma(_)));
     let computed = matches!(used, Use::Stored { .. }) || by != here;
     let use_text = match (is_mma, computed) {
         (true, _) => "an MMA uses",
@@ -319,8 +306,7 @@ pub(crate) fn under_way(
     draft.verbatim.push(format!("the copy was started by {copier}{elsewhere}:"));
     draft.verbatim.push(place.listed());
     let thread_name = launch.thread_name(case.who.block, reader);
-    let more = launch.others_do_the_same(mistake).map(|more| format!(" {more}"));
-    draft.notes.push(format!("Read by {thread_name}.{}", more.unwrap_or_default()));
+    draft.notes.push(launch.with_others(mistake, format!("Read by {thread_name}.")));
     if let Some(phase) = copy.phase {
         return crate::messages::phases::not_waited(launch, draft, load, phase);
     }
@@ -372,17 +358,13 @@ pub(crate) fn under_way(
                 format!("{call} {} instead", wait(then))
             }
             None => {
-                draft.why =
-                    Some("the thread that started it has not waited since it committed the copy's group.".into());
+                draft = draft.why("the thread that started it has not waited since it committed the copy's group.");
                 format!("{call} {}", wait(behind))
             }
         },
         (behind_known, None) => {
-            draft.why = Some(
-                "the copy goes on while the thread does other things, and __syncthreads() does not wait for \
-                 it."
-                .into(),
-            );
+            draft = draft
+                .why("the copy goes on while the thread does other things, and __syncthreads() does not wait for it.");
             match behind_known {
                 None => format!("{call} {commit} after {line}, then {}", wait(0)),
                 Some(_) => format!("{call} {}", wait(behind)),
@@ -392,9 +374,7 @@ pub(crate) fn under_way(
     draft
         .advice(match u64::from(copy.thread) == reader {
             true => format!("{steps}, before this line."),
-            false => {
-                format!("{steps} in the copying thread, then __syncthreads(), before this line.")
-            }
+            false => format!("{steps} in the copying thread, then __syncthreads(), before this line."),
         })
         .on_gpu("the old value or the new one is read, depending on timing.")
 }

@@ -32,10 +32,7 @@ impl RaceMessage<'_> {
             return draft.reason(self.equal_values()).on_gpu("the result is the same every time.");
         }
         draft.on_gpu = Some(DEPENDS_ON_TIMING.into());
-        if let Some(reason) = self.stride_too_short() {
-            return draft.reason(reason);
-        }
-        if let Some(reason) = self.without_fence() {
+        if let Some(reason) = self.stride_too_short().or_else(|| self.without_fence()) {
             return draft.reason(reason);
         }
         if update {
@@ -603,20 +600,14 @@ fn is_async_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
 /// Returns the atomic by which a block learns that the others have written, when the kernel has no fence at all: the
 /// pattern of a last block that adds up what the others left.
 fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
-    let kernel = launch.inputs.kernel;
-    if write.kind != AccessKind::Write || read.kind != AccessKind::Read {
+    let ops = &launch.inputs.kernel.ops;
+    let are_kinds = (write.kind, read.kind) == (AccessKind::Write, AccessKind::Read);
+    if !are_kinds || ops.iter().any(|op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence)) {
         return None;
     }
-    if kernel.ops.iter().any(|op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence)) {
-        return None;
-    }
-    let between = write.instr.min(read.instr)..write.instr.max(read.instr);
-    kernel.ops.iter().find_map(|op| match &op.kind {
-        OpKind::Atomic(atomic) => {
-            let global = matches!(atomic.space, MemSpace::Global | MemSpace::Generic);
-            (global && atomic.dst.is_some() && write.instr < read.instr && between.contains(&op.instr))
-                .then_some(op.instr)
-        }
-        _ => None,
-    })
+    let is_count = |op: &&Op| match &op.kind {
+        OpKind::Atomic(atomic) => matches!(atomic.space, MemSpace::Global | MemSpace::Generic) && atomic.dst.is_some(),
+        _ => false,
+    };
+    ops.iter().filter(is_count).map(|op| op.instr).find(|instr| (write.instr..read.instr).contains(instr))
 }
