@@ -425,15 +425,15 @@ impl<'a> LaunchContext<'a> {
         self.inputs.config.grid.iter().map(|&n| u64::from(n)).product()
     }
 
-    pub(crate) fn blocks_per_cluster(&self) -> u64 {
-        let config = self.inputs.config;
-        let asked = config.options.cluster.or(self.inputs.kernel.cluster.required);
-        asked.unwrap_or([1; 3]).iter().map(|&n| u64::from(n.max(1))).product()
+    /// Returns the blocks of a cluster along each axis.
+    pub(crate) fn cluster(&self) -> [u64; 3] {
+        let asked = self.inputs.config.options.cluster.or(self.inputs.kernel.cluster.required);
+        asked.unwrap_or([1; 3]).map(|n| u64::from(n.max(1)))
     }
 
     /// Returns a sentence about all threads that make the mistake, such as `192 threads in 12 blocks do the same
     /// here.`; `None` for one.
-    pub(crate) fn others_do_the_same(&self, mistake: &MistakeGroup) -> Option<String> {
+    fn others_do_the_same(&self, mistake: &MistakeGroup) -> Option<String> {
         let n = mistake.n_threads;
         if n < 2 {
             return None;
@@ -469,8 +469,7 @@ impl<'a> LaunchContext<'a> {
     /// Returns the launch in words: `7x7 blocks of 16x16 threads`.
     pub(crate) fn describe_launch(&self) -> String {
         let config = self.inputs.config;
-        let n = self.n_blocks();
-        let blocks = match n {
+        let blocks = match self.n_blocks() {
             1 => "1 block".to_owned(),
             _ => format!("{} blocks", words::size(config.grid)),
         };

@@ -177,18 +177,19 @@ impl Source {
         self.called.is_some()
     }
 
-    fn body(&self, kernel: &str) -> Option<&str> {
+    /// Returns the place of the text between the braces of a kernel, or of the function that it calls.
+    fn body(&self, kernel: &str) -> Option<Range<usize>> {
         let name = plain_name(kernel);
         if let Some(called) = self.called.as_ref().filter(|called| called.kernel == name) {
-            return self.clean.get(called.body.clone());
+            return Some(called.body.clone());
         }
         let is_kernel = |at: usize| self.before_function(at).contains("__global__");
         self.definitions(name).into_iter().find(|(at, ..)| is_kernel(*at)).map(|(.., body)| body)
     }
 
-    /// Returns the functions of a name that are defined here: the place of the name, and the texts between the
-    /// parentheses of its parameters and between its braces.
-    fn definitions<'s>(&'s self, function: &str) -> Vec<(usize, &'s str, &'s str)> {
+    /// Returns the functions of a name that are defined here: the place of the name, its parameters, and the place of
+    /// the text between its braces.
+    fn definitions<'s>(&'s self, function: &str) -> Vec<(usize, &'s str, Range<usize>)> {
         let of_word = |at: usize| {
             let mut rest = self.clean[at + function.len()..].trim_start();
             // A specialised template.
@@ -198,7 +199,8 @@ impl Source {
             let parameters = rest.starts_with('(').then(|| bracketed(rest))??;
             let rest = rest[parameters.len() + 2..].trim_start();
             let body = rest.starts_with('{').then(|| bracketed(rest))??;
-            Some((at, parameters, body))
+            let start = self.clean.len() - rest.len() + 1;
+            Some((at, parameters, start..start + body.len()))
         };
         named(&self.clean, function).filter_map(of_word).collect()
     }
@@ -211,12 +213,8 @@ impl Source {
             before.matches('{').count() == before.matches('}').count()
         };
         let heads = words(&self.clean[..place]).filter(|(at, word)| self.clean[at + word.len()..].starts_with('('));
-        let around = heads.filter(|(at, _)| is_outside(at)).filter(|(_, name)| {
-            self.definitions(name).iter().any(|(.., body)| {
-                let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
-                (start..start + body.len()).contains(&place)
-            })
-        });
+        let is_around = |name: &str| self.definitions(name).iter().any(|(.., body)| body.contains(&place));
+        let around = heads.filter(|(at, name)| is_outside(at) && is_around(name));
         let is_alone = |name: &str| named(&self.clean, name).count() == 1;
         { around }.any(|(at, name)| is_alone(name) && !self.before_function(at).contains("__global__"))
     }
@@ -244,9 +242,8 @@ impl Source {
         if let Some((_, given)) = { arguments }.find(|(parameter, _)| parameter == name) {
             return Some(given);
         }
-        let body = self.body(kernel)?;
-        let mut found = None;
-        let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
+        let Range { start, end } = self.body(kernel)?;
+        let (body, mut found) = (&self.clean[start..end], None);
         let place = line.and_then(|line| self.span(line)?.start.checked_sub(start));
         let is_elsewhere = |at: &usize| {
             let statement = body[..*at].rsplit([';', '{', '}']).next().unwrap_or_default().trim_start();
@@ -316,7 +313,7 @@ impl Source {
             all.filter(|(found, _)| found == name).map(|(_, declared)| declared).collect()
         };
         let inside = function.into_iter().flat_map(|function| self.definitions(function));
-        let mut found: Vec<Declared> = inside.flat_map(|(.., body)| of_name(body)).collect();
+        let mut found: Vec<Declared> = inside.flat_map(|(.., body)| of_name(&self.clean[body])).collect();
         if found.is_empty() {
             found = of_name(&self.clean);
         }
@@ -418,10 +415,8 @@ impl Source {
 
     /// Returns the uses of a variable in the function that declares it, its declaration left out.
     pub(crate) fn uses_in(&self, function: &str, name: &str) -> impl Iterator<Item = Use> {
-        let bodies = self.definitions(function).into_iter().map(|(.., body)| {
-            let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
-            self.line_of(start)..=self.line_of(start + body.len())
-        });
+        let bodies = self.definitions(function).into_iter();
+        let bodies = bodies.map(|(.., body)| self.line_of(body.start)..=self.line_of(body.end));
         let is_use = |line: &u32| self.clean_line(*line).is_some_and(|text| !text.contains("__shared__"));
         bodies.flatten().filter(is_use).flat_map(|line| self.uses(line, name))
     }
@@ -570,8 +565,7 @@ impl Source {
     /// Returns the lines of a kernel above `line` that hold a `return`.
     pub(crate) fn returns(&self, kernel: &str, line: u32) -> Vec<u32> {
         let Some(body) = self.body(kernel) else { return Vec::new() };
-        let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
-        let first = self.lines.partition_point(|line| line.end < start) as u32 + 1;
+        let first = self.lines.partition_point(|line| line.end < body.start) as u32 + 1;
         let has_return = |text: &str| has_word(text, "return");
         (first..line).filter(|&number| self.clean_line(number).is_some_and(has_return)).collect()
     }
@@ -680,7 +674,7 @@ impl Source {
     /// Returns the function that a kernel calls and does nothing else: `gemm<float, 16>(M, N, K, A, B, C);`. The values
     /// of its template parameters become known.
     fn only_call(&mut self, kernel: &str) -> Option<Called> {
-        let call = self.body(kernel)?.trim();
+        let call = self.clean[self.body(kernel)?].trim();
         let (0, function) = words(call).next()? else { return None };
         let function = function.to_owned();
         let mut rest = call[function.len()..].trim_start();
@@ -696,13 +690,11 @@ impl Source {
         }
         let arguments: Vec<String> = split(inside, ',').into_iter().map(|text| text.trim().to_owned()).collect();
         // Of several with one name, the text does not tell which is meant.
-        let [(at, parameters, body)] = self.definitions(&function)[..] else { return None };
+        let [(at, parameters, body)] = <[_; 1]>::try_from(self.definitions(&function)).ok()?;
         let names = split(parameters, ',').into_iter().filter_map(parameter).map(|parameter| parameter.name);
         let arguments = { names }.zip(arguments).filter(|(name, given)| name != given).collect();
         let given = self.template_parameters(at).unwrap_or_default().into_iter().zip(values);
         let given: Vec<(String, i64)> = given.filter_map(|(name, value)| Some((name, value?))).collect();
-        let start = body.as_ptr() as usize - self.clean.as_ptr() as usize;
-        let body = start..start + body.len();
         self.given.extend(given);
         Some(Called { kernel: kernel.to_owned(), body, arguments })
     }

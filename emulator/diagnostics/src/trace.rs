@@ -161,9 +161,7 @@ impl<'a> Trace<'a> {
                 ends.insert(end);
             }
             Source::Computed(operands) => {
-                for operand in operands {
-                    self.collect(operand, ends, seen, depth + 1)?;
-                }
+                return operands.into_iter().try_for_each(|operand| self.collect(operand, ends, seen, depth + 1));
             }
         }
         Some(())
@@ -252,11 +250,9 @@ impl<'a> Trace<'a> {
                 Source::End(_) => return None,
                 Source::Computed(_) => {
                     let parts = self.parts(self.setter(word)?)?;
-                    let mut operands = Vec::new();
-                    for operand in parts.operands.get(1..)? {
-                        operands.push(self.value(operand, thread, unknown, known, depth + 1)?);
-                    }
-                    compute(parts.mnemonic, &operands)?
+                    let operands = parts.operands.get(1..)?.iter();
+                    let values = operands.map(|operand| self.value(operand, thread, unknown, known, depth + 1));
+                    compute(parts.mnemonic, &values.collect::<Option<Vec<u64>>>()?)?
                 }
             },
         };

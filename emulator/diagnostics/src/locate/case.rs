@@ -134,10 +134,7 @@ impl<'a> Case<'a> {
             text.pop();
             text += &format!(": {values}.");
         }
-        if let Some(more) = self.launch.others_do_the_same(self.mistake) {
-            text = format!("{text} {more}");
-        }
-        text
+        self.launch.with_others(self.mistake, text)
     }
 
     fn thread_context(&self) -> ThreadContext<'_> {

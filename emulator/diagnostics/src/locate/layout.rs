@@ -26,14 +26,11 @@ pub(crate) struct Outside {
     pub(crate) several: bool,
 }
 
-/// A term of a sum: sign, what varies, and what it is multiplied by.
-#[derive(Debug)]
-struct Term {
+/// A term of a sum: sign, what varies, and what that is multiplied by.
+struct Term<'t> {
     negative: bool,
-    text: String,
-    /// The term as written, its factor included.
-    whole: String,
-    pitch: Option<(String, i64)>,
+    text: &'t str,
+    pitch: i64,
 }
 
 /// Splits at `+` and `-` outside brackets.
@@ -161,24 +158,15 @@ impl Case<'_> {
         {
             text = bare(definition);
         }
-        let mut parsed = Vec::new();
-        for (negative, term) in terms(text) {
-            let pitch = self.pitch(term);
-            let text = pitch.as_ref().map_or(term, |(varies, ..)| *varies).to_owned();
-            let pitch = pitch.map(|(_, name, value)| (name, value));
-            let whole = term.to_owned();
-            parsed.push(Term { negative, text, whole, pitch });
-        }
         // The largest pitch makes rows; what is smaller is a place in one.
-        let largest = parsed.iter().filter_map(|term| term.pitch.clone()).max_by_key(|(_, value)| *value);
-        for term in &mut parsed {
-            if let Some((_, value)) = &term.pitch
-                && largest.as_ref().is_some_and(|(_, largest)| value != largest)
-            {
-                term.text.clone_from(&term.whole);
-                term.pitch = None;
-            }
-        }
+        let pitches = terms(text).into_iter().filter_map(|(_, term)| self.pitch(term));
+        let largest = pitches.map(|(_, name, value)| (name, value)).max_by_key(|(_, value)| *value);
+        let is_largest = |value: i64| largest.as_ref().is_some_and(|(_, largest)| value == *largest);
+        let parsed = terms(text).into_iter().map(|(negative, term)| match self.pitch(term) {
+            Some((text, _, pitch)) if is_largest(pitch) => Term { negative, text, pitch },
+            _ => Term { negative, text: term, pitch: 1 },
+        });
+        let parsed: Vec<Term<'_>> = parsed.collect();
         let mut pitches: Vec<(String, i64)> = largest.into_iter().collect();
         let several = !pitches.is_empty();
         pitches.push((String::new(), 1));
@@ -188,21 +176,19 @@ impl Case<'_> {
             if above.1 % pitch != 0 {
                 return None;
             }
-            let own: Vec<&Term> =
-                parsed.iter().filter(|term| term.pitch.as_ref().map_or(1, |(_, value)| *value) == *pitch).collect();
             let limit = above.1 / pitch;
             let mut value = 0;
             let mut text = String::new();
-            for term in own {
+            for term in parsed.iter().filter(|term| term.pitch == *pitch) {
                 // A product that is no pitch could hide one: `z * H * W`.
-                let product = term.pitch.is_none() && term.text.contains('*') && !term.text.contains("blockIdx");
-                let hides = product && self.pitch(&term.text).is_none_or(|(_, name, _)| !self.constant(&name));
+                let product = term.pitch == 1 && term.text.contains('*') && !term.text.contains("blockIdx");
+                let hides = product && self.pitch(term.text).is_none_or(|(_, name, _)| !self.constant(&name));
                 if several && hides {
                     return None;
                 }
-                let is = self.value(&term.text)?;
+                let is = self.value(term.text)?;
                 // A multiple of the pitch above, hidden in a part that should be smaller.
-                if several && self.uniform(&term.text).is_some_and(|is| is >= limit) {
+                if several && self.uniform(term.text).is_some_and(|is| is >= limit) {
                     return None;
                 }
                 value += if term.negative { -is } else { is };
@@ -212,7 +198,7 @@ impl Case<'_> {
                     (false, false) => " + ",
                     (false, true) => " - ",
                 };
-                text += bare(&term.text);
+                text += bare(term.text);
             }
             if value < 0 || value >= limit {
                 found.push(Outside {

@@ -1,10 +1,11 @@
 //! Messages about clusters (`E-CLUSTER`): shared memory of other blocks, and the barrier of the cluster.
 
-use simt::check::{AccessKind, AccessProblem, BadAccess, BarrierGroup, Elsewhere, MistakeGroup, RemoteProblem};
+use simt::check::{AccessKind, AccessProblem, BadAccess, Elsewhere, MistakeGroup, RemoteProblem};
 use simt::program::{MemSpace, RANK_SHIFT};
 
 use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::case::noun;
+use crate::messages::sync::thread_count;
 use crate::words::{count, list};
 
 /// Returns the target of an access to another block's shared memory: offset and rank.
@@ -30,10 +31,8 @@ pub(crate) fn block_name(launch: &LaunchContext<'_>, block: u64, rank: u32) -> S
 
 /// Returns the linear index of the block with a rank in the cluster of another block.
 fn block_of(launch: &LaunchContext<'_>, own: u64, rank: u32) -> u64 {
-    let config = launch.inputs.config;
-    let asked = config.options.cluster.or(launch.inputs.kernel.cluster.required);
-    let cluster = asked.unwrap_or([1; 3]).map(|n| u64::from(n.max(1)));
-    let [x, y, _] = config.grid.map(|n| u64::from(n.max(1)));
+    let cluster = launch.cluster();
+    let [x, y, _] = launch.inputs.config.grid.map(|n| u64::from(n.max(1)));
     let rank = u64::from(rank);
     let first = |at: u64, n: u64| at / n * n;
     let bx = first(own % x, cluster[0]) + rank % cluster[0];
@@ -146,23 +145,18 @@ pub(crate) fn misplaced(
     let verb = noun(access.kind);
     let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
     let element = element_name(launch, mistake, &access, offset);
-    let mut draft = match problem {
+    match problem {
         AccessProblem::Misaligned => Draft::new(format!(
             "{}-byte {verb} in another block's shared memory at an address that is not a multiple of that",
             access.bytes
         )),
-        _ => Draft::new(format!("{verb} past the end of an array in another block's shared memory")),
-    };
-    draft.notes.push(format!("It goes to {element} of {name}."));
-    draft.notes.push(first(launch, mistake));
-    if problem != AccessProblem::Misaligned {
-        draft.on_gpu = Some(
-            "past the end of that block's shared memory, the kernel stops with \"illegal memory access\"; \
-             before that, the access hits other data."
-                .into(),
-        );
+        _ => Draft::new(format!("{verb} past the end of an array in another block's shared memory")).on_gpu(
+            "past the end of that block's shared memory, the kernel stops with \"illegal memory access\"; before that, the \
+             access hits other data.",
+        ),
     }
-    draft
+    .note(format!("It goes to {element} of {name}."))
+    .note(first(launch, mistake))
 }
 
 /// Drafts the message of a read of shared memory that its block has not written.
@@ -186,21 +180,20 @@ pub(crate) fn unwritten(
 
 /// Drafts the message of `barrier.cluster` out of turn.
 pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, mistake: &MistakeGroup, waits: bool) -> Draft {
-    let mut draft = match waits {
-        true => Draft::new("barrier.cluster.wait without barrier.cluster.arrive before it"),
-        false => Draft::new("barrier.cluster.arrive again, without barrier.cluster.wait in between"),
+    let title = match waits {
+        true => "barrier.cluster.wait without barrier.cluster.arrive before it",
+        false => "barrier.cluster.arrive again, without barrier.cluster.wait in between",
     };
-    draft.notes.push(first(launch, mistake));
-    draft.advice = Some("let each thread arrive and wait in turns.".into());
-    draft.on_gpu = Some("the behaviour is undefined; an H200 goes on without an error, and does not wait.".into());
-    draft
+    Draft::new(title)
+        .note(first(launch, mistake))
+        .advice("let each thread arrive and wait in turns.")
+        .on_gpu("the behaviour is undefined; an H200 goes on without an error, and does not wait.")
 }
 
 /// Drafts the message of a cluster in which no thread can go on.
 pub(crate) fn deadlock(launch: &LaunchContext<'_>, mistake: &MistakeGroup, places: &[Elsewhere]) -> Draft {
     let draft = Draft::new("threads of a cluster wait for each other forever");
     let here = mistake.first.instr;
-    let threads = |group: &BarrierGroup| group.threads.iter().map(|lanes| u64::from(lanes.count())).sum::<u64>();
     let describe = |place: &Elsewhere| {
         let at = match (place.at_cluster_barrier, place.group.at_barrier) {
             (true, _) => "wait for the cluster",
@@ -209,7 +202,7 @@ pub(crate) fn deadlock(launch: &LaunchContext<'_>, mistake: &MistakeGroup, place
         };
         format!(
             "{} of {} {at} at {}",
-            count(threads(&place.group), "thread"),
+            count(thread_count(&place.group), "thread"),
             block_name(launch, place.block, place.rank),
             launch.line_name(here, place.group.instr)
         )

@@ -2,7 +2,7 @@
 //! (`E-UNINIT`), and missing proxy fences (`E-PROXY`).
 
 use super::cluster::rank_of;
-use super::sync::{group_name, list_groups, thread_count};
+use super::sync::{group_name, list_groups, thread_count, threads};
 use crate::finding::Action;
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::words::count;
@@ -30,6 +30,7 @@ pub(crate) fn deadlock(
 ) -> Draft {
     let Some(first) = waits.first() else { return Draft::new("threads wait forever") };
     let here = mistake.first.instr;
+    let n_cluster: u64 = launch.cluster().iter().product();
     let name = |wait: &PhaseWaits| barrier_name(launch, wait.group.instr, wait.offset);
     let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
     let total: u64 = waiting + others.iter().map(thread_count).sum::<u64>();
@@ -37,14 +38,8 @@ pub(crate) fn deadlock(
     draft.no_listing = true;
     let mut told = Vec::new();
     for wait in waits {
-        let verb = match thread_count(&wait.group) {
-            1 => "waits",
-            _ => "wait",
-        };
-        let parity = match wait.parity {
-            Some(parity) => format!(" (parity {parity})"),
-            None => String::new(),
-        };
+        let verb = if thread_count(&wait.group) == 1 { "waits" } else { "wait" };
+        let parity = wait.parity.map(|parity| format!(" (parity {parity})")).unwrap_or_default();
         let intro = format!(
             "{} {verb} for phase {}{parity} of {}, {}:",
             group_name(launch, &wait.group),
@@ -53,8 +48,7 @@ pub(crate) fn deadlock(
             launch.line_name(here, wait.group.instr),
         );
         draft.verbatim.push(intro.replace('\u{a0}', " "));
-        let place = launch.place(wait.group.instr);
-        draft.verbatim.push(place.listed());
+        draft.verbatim.push(launch.place(wait.group.instr).listed());
         draft.verbatim.extend(launch.calls(here, wait.group.instr));
         if !told.contains(&wait.offset) {
             told.push(wait.offset);
@@ -62,21 +56,19 @@ pub(crate) fn deadlock(
         }
     }
     list_groups(&mut draft, launch, here, others, &vec![None; others.len()]);
-    let rank = match launch.blocks_per_cluster() {
+    let rank = match n_cluster {
         1 => String::new(),
         _ => format!(", which has rank {} in its cluster", rank_of(launch, mistake.first.block)),
     };
     draft.notes.extend(launch.in_block(mistake, &rank));
     draft.others = { waits.iter().skip(1).map(|wait| &wait.group).chain(others) }
         .map(|group| {
-            let warp = group.threads.iter().position(|lanes| !lanes.is_empty()).unwrap_or(0);
-            let lane = group.threads.get(warp).map_or(0, |lanes| lanes.first() as u32 & 31);
-            let thread = warp as u64 * 32 + u64::from(lane);
+            let thread = threads(group).next().unwrap_or(0);
             launch.party(Action::Wait, group.instr, mistake.first.block, thread, thread_count(group))
         })
         .collect();
     draft
-        .reason(deadlock_reason(&name, first, waits, launch.blocks_per_cluster() != 1))
+        .reason(deadlock_reason(&name, first, waits, n_cluster != 1))
         .on_gpu("the kernel hangs; on a GPU that drives a display it is killed (\"launch timed out\").")
 }
 

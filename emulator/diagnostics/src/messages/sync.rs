@@ -10,7 +10,8 @@ use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, Mistake
 use simt::lane_mask::LaneMask;
 use simt::program::{InstrInfo, text::InstrText, text::split};
 
-fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
+/// Returns the threads of a group, by their numbers in the block.
+pub(crate) fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {
     let of_warp =
         |(warp, lanes): (usize, &LaneMask)| lanes.numbers().map(move |lane| warp as u64 * 32 + u64::from(lane));
     group.threads.iter().enumerate().flat_map(of_warp).collect::<Vec<_>>().into_iter()
@@ -80,7 +81,6 @@ pub(crate) fn list_groups(
     around: &[Option<Around<'_>>],
 ) {
     for (group, around) in groups.iter().zip(around) {
-        let place = launch.place(group.instr);
         let under = inside(*around);
         let does = match thread_count(group) {
             _ if group.at_barrier => format!("waited at {},", barrier_name(launch, group.instr)),
@@ -90,7 +90,7 @@ pub(crate) fn list_groups(
         let line = where_(launch, here, group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
-        draft.verbatim.push(place.listed());
+        draft.verbatim.push(launch.place(group.instr).listed());
         draft.verbatim.extend(launch.calls(here, group.instr));
     }
 }

@@ -67,7 +67,7 @@ impl RaceMessage<'_> {
              before {after}. Or put a barrier of all of them in between."
         );
         let copies = is_copy(launch, second.instr);
-        if copies && is_wgmma(launch, first.instr) {
+        if copies && launch.mnemonic(first.instr).starts_with("wgmma") {
             return Reason::new(
                 format!(
                     "nothing orders the copy after the `wgmma` of {} at {before}: no arrival after a \
@@ -118,10 +118,6 @@ impl RaceMessage<'_> {
             )
         }
     }
-}
-
-fn is_wgmma(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    launch.mnemonic(instr).starts_with("wgmma")
 }
 
 /// Returns whether the instruction starts bulk copies out of shared memory.

@@ -18,20 +18,23 @@ impl RaceMessage<'_> {
             ops.iter().filter(is_fence).any(|op| (from..=to).contains(&op.instr))
         };
         let name = |instr: u32| launch.line_name(here, instr);
-        if let Some(lock) = self.lock_given_back(second.instr).filter(|_| second.kind == AccessKind::Atomic) {
+        // Other threads give back by the first access the lock for which the second one waits.
+        let gives_back = launch.mnemonic(first.instr).starts_with("st.") && !is_strong(launch.mnemonic(first.instr));
+        let waits = takes_lock(launch.mnemonic(second.instr)) && !launch.loops(second.instr).is_empty();
+        if gives_back && waits && second.kind == AccessKind::Atomic && second.instr < first.instr {
             let (write, wait) = (name(first.instr), name(second.instr));
             return Some(Reason::new(
                 format!(
                     "{wait} waits for a lock, and {write} gives it back by an ordinary store, which has no order with \
                      what the lock protects."
                 ),
-                format!("give it back by {}, behind a {fence}.", code(&format!("atomicExch({lock}, 0)"))),
+                format!("give it back by {}, behind a {fence}.", code(&format!("atomicExch({array}, 0)"))),
             ));
         }
         let lines = [first, second].map(|party| launch.line(party.instr).1);
         let (start, end) = (first.instr.min(second.instr), first.instr.max(second.instr));
-        let (is_handed, word) =
-            ((first.kind, second.kind) == (AccessKind::Write, AccessKind::Read), self.word(first.instr));
+        let is_handed = (first.kind, second.kind) == (AccessKind::Write, AccessKind::Read);
+        let word = self.word(first.instr);
         let pairs = ops.iter().filter(|op| self.is_poll(op)).flat_map(|op| {
             let (wait, of) = (op.instr, self.word(op.instr).filter(|of| Some(of) != word.as_ref()));
             let loops = launch.loops(wait);
@@ -54,12 +57,11 @@ impl RaceMessage<'_> {
         match (is_lock, has_fence(wait, from), has_fence(to, set)) {
             (true, true, true) | (false, _, true) => None,
             (true, acquires, releases) => {
-                let places = match (acquires, releases) {
-                    (false, false) => format!("after {taken}, and another one before {given}"),
-                    (false, _) => format!("after {taken}"),
-                    _ => format!("before {given}"),
+                let (of, places) = match (acquires, releases) {
+                    (false, false) => (&taken, format!("after {taken}, and another one before {given}")),
+                    (false, _) => (&taken, format!("after {taken}")),
+                    _ => (&given, format!("before {given}")),
                 };
-                let of = if acquires { &given } else { &taken };
                 let why = format!(
                     "{taken} takes a lock and {given} gives it back, but no {fence} orders {array} with {of}: the next \
                      one to take the lock may read the old value."
@@ -87,14 +89,6 @@ impl RaceMessage<'_> {
             OpKind::Load(access) => is_strong(self.launch.mnemonic(op.instr)) && is_memory(access.space),
             _ => false,
         }
-    }
-
-    /// Returns the lock for which an atomic waits that other threads give back by the first access.
-    fn lock_given_back(&self, wait: u32) -> Option<&str> {
-        let Self { launch, first, ref array, .. } = *self;
-        let takes = takes_lock(launch.mnemonic(wait));
-        let is_plain = launch.mnemonic(first.instr).starts_with("st.") && !is_strong(launch.mnemonic(first.instr));
-        (takes && is_plain && wait < first.instr && !launch.loops(wait).is_empty()).then_some(array)
     }
 
     /// Returns what an address is made of: the parameter of a pointer, or the name of an array.

@@ -461,11 +461,12 @@ impl RaceMessage<'_> {
         let in_loop = self.common_loop();
         // A barrier in the loop that all threads pass would separate its rounds: no second one is needed there.
         let in_loop = in_loop.is_some_and(|(file, lines)| spot::barrier_in(launch, file, lines).is_none());
+        let is_copy = launch.ops(first.instr).any(|op| matches!(op, OpKind::CpAsync { .. }));
         let together = self.on_one_line() || spot::under_its_header(launch, first.instr, second.instr);
         match missing {
             _ if together && in_loop && both_orders => Order::BetweenRounds,
             _ if together => Order::ReadBeforeWrite { both_orders },
-            MissingOrder::BeforeReading if is_async_copy(launch, first.instr) => Order::OfAsyncCopy,
+            MissingOrder::BeforeReading if is_copy => Order::OfAsyncCopy,
             MissingOrder::BeforeReading => Order::WriteBeforeRead,
             MissingOrder::BeforeOverwriting => Order::ReadBeforeOverwrite,
             MissingOrder::Both => Order::Both,
@@ -590,11 +591,6 @@ enum Order {
     /// Both of the former.
     Both,
     Unknown,
-}
-
-/// Returns whether the instruction starts asynchronous copies (`cp.async`).
-fn is_async_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    launch.ops(instr).any(|op| matches!(op, OpKind::CpAsync { .. }))
 }
 
 /// Returns the atomic by which a block learns that the others have written, when the kernel has no fence at all: the
