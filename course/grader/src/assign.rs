@@ -38,6 +38,13 @@ pub struct Assignment {
     pub image: Option<String>,
 }
 
+impl Assignment {
+    /// Returns the minutes that a task takes: measured ones, or those of the catalogue.
+    pub fn minutes_of(&self, task: &Task) -> u32 {
+        self.minutes.get(&task.name.to_string()).copied().unwrap_or(task.minutes)
+    }
+}
+
 /// Programs that the repository of the students builds.
 const ROOTS: [&str; 3] = ["xtask", "xtask_start", "judge"];
 /// Sections of a manifest that name what is not copied.
@@ -179,8 +186,7 @@ fn with_variants(root: &Path) -> String {
 pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), AssignError> {
     let copier = Copier { root, out };
     workspace(&copier, &ROOTS, assignment)?;
-    let steps = assignment.tasks.iter().map(|given| given.task.name.step.as_str());
-    let steps: BTreeSet<&str> = steps.collect();
+    let steps: BTreeSet<&str> = assignment.tasks.iter().map(|given| given.task.name.step.as_str()).collect();
     for step in steps {
         let file = file_of(step);
         let table = catalogue(copier.toml(&file)?, step, assignment);
@@ -436,13 +442,7 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
 }
 
 fn names(assignment: &Assignment) -> Vec<String> {
-    let tasks = assignment.tasks.iter();
-    tasks.map(|given| given.task.name.to_string()).collect()
-}
-
-fn minutes_of(assignment: &Assignment, task: &Task) -> u32 {
-    let measured = assignment.minutes.get(&task.name.to_string());
-    measured.copied().unwrap_or(task.minutes)
+    assignment.tasks.iter().map(|given| given.task.name.to_string()).collect()
 }
 
 fn readme(assignment: &Assignment) -> String {
@@ -457,7 +457,7 @@ fn readme(assignment: &Assignment) -> String {
             task.name,
             task.title.replace('|', "\\|"),
             task.file(),
-            minutes_of(assignment, task)
+            assignment.minutes_of(task)
         ));
     }
     let names = names(assignment);

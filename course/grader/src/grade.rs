@@ -236,10 +236,9 @@ fn judge_all(
         .map(|(_, entry)| entry)
         .collect();
     let of = all.len();
-    let open: Vec<&Entry<'_>> = all
-        .into_iter()
-        .filter(|entry| entry.key.as_ref().is_some_and(|key| stored(grading.out, key).is_none()))
-        .collect();
+    let is_judged = |key: &String| matches!(stored_outcome(grading.out, key), Some(StoredOutcome::Verdict(_)));
+    let open: Vec<&Entry<'_>> =
+        all.into_iter().filter(|entry| entry.key.as_ref().is_some_and(|key| !is_judged(key))).collect();
     let done = AtomicUsize::new(of - open.len());
     let open = if on_progress(of - open.len(), of) { open } else { Vec::new() };
     let goes_on = |judged: &Result<Judged, FileError>| match judged {
@@ -310,13 +309,6 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, FileErr
 
 fn file(out: &Path, key: &str) -> PathBuf {
     work(out).join(format!("{key}.json"))
-}
-
-fn stored(out: &Path, key: &str) -> Option<Verdict> {
-    match stored_outcome(out, key)? {
-        StoredOutcome::Verdict(verdict) => Some(*verdict),
-        StoredOutcome::Ungraded(_) => None,
-    }
 }
 
 fn stored_outcome(out: &Path, key: &str) -> Option<StoredOutcome> {

@@ -133,18 +133,15 @@ pub enum RubricError {
     Syntax { file: String, error: TomlError },
     #[error("{file}: format: {found}, and this version reads {FORMAT}")]
     Format { file: String, found: u32 },
-    #[error("{file}: task {name}: {why}")]
-    Task { file: String, name: String, why: Box<EntryError> },
-    #[error("{file}: question {id}: {why}")]
-    Question { file: String, id: String, why: Box<EntryError> },
+    /// The entry is `task v02`, for example.
+    #[error("{file}: {entry}: {why}")]
+    Entry { file: String, entry: String, why: Box<EntryError> },
     #[error("{file}: due: {due} has no time with an offset from UTC: write it as 2026-12-01T18:00:00+01:00")]
     Due { file: String, due: String },
     #[error("{0}: late: nothing is late without `due`")]
     NoDue(String),
     #[error("{file}: late: per_day: {per_day} is not from 0 to 1; 0.1 takes a tenth for each day")]
     Late { file: String, per_day: f64 },
-    #[error("{file}: manual {id}: {why}")]
-    Manual { file: String, id: String, why: Box<EntryError> },
     #[error("{0}: no task or question in it gives points")]
     NoPoints(String),
 }
@@ -233,14 +230,18 @@ impl Rubric {
     /// Reads a rubric; `root` is the checkout with the tasks, `name` the path in errors.
     pub fn parse(text: &str, name: &str, root: &Path) -> Result<Self, RubricError> {
         let here = || name.to_owned();
+        let entry_error = |kind: &str, id: &str, why: EntryError| {
+            let (entry, why) = (format!("{kind} {id}"), Box::new(why));
+            RubricError::Entry { file: here(), entry, why }
+        };
         let file: File = toml::from_str(text)
             .map_err(|error| RubricError::Syntax { file: here(), error: TomlError::new(text, &error) })?;
         if file.format != FORMAT {
             return Err(RubricError::Format { file: here(), found: file.format });
         }
-        let due =
-            file.due.map(|due| seconds(&due).ok_or_else(|| RubricError::Due { file: here(), due: due.to_string() }));
-        let (due, late) = (due.transpose()?, file.late);
+        let in_seconds =
+            |due: Datetime| seconds(&due).ok_or_else(|| RubricError::Due { file: here(), due: due.to_string() });
+        let (due, late) = (file.due.map(in_seconds).transpose()?, file.late);
         if due.is_none() && late.per_day > 0.0 {
             return Err(RubricError::NoDue(here()));
         }
@@ -257,7 +258,7 @@ impl Rubric {
             manual: file.manual,
         };
         for table in file.task {
-            let wrong = |why| RubricError::Task { file: here(), name: table.name.clone(), why: Box::new(why) };
+            let wrong = |why| entry_error("task", &table.name, why);
             let graded = graded_task(&table, root).map_err(wrong)?;
             if rubric.tasks.iter().any(|known| known.task.name == graded.task.name) {
                 return Err(wrong(EntryError::ListedTwice));
@@ -265,7 +266,7 @@ impl Rubric {
             rubric.tasks.push(graded);
         }
         for table in file.question {
-            let wrong = |why| RubricError::Question { file: here(), id: table.id.clone(), why: Box::new(why) };
+            let wrong = |why| entry_error("question", &table.id, why);
             let graded = graded_question(&table, root).map_err(wrong)?;
             if rubric.questions.iter().any(|known| known.id == graded.id) {
                 return Err(wrong(EntryError::ListedTwice));
@@ -273,7 +274,7 @@ impl Rubric {
             rubric.questions.push(graded);
         }
         for (at, manual) in rubric.manual.iter().enumerate() {
-            let wrong = |why| RubricError::Manual { file: here(), id: manual.id.clone(), why: Box::new(why) };
+            let wrong = |why| entry_error("manual", &manual.id, why);
             points("points", manual.points).map_err(wrong)?;
             if manual.id.contains('.') || rubric.manual[..at].iter().any(|known| known.id == manual.id) {
                 return Err(wrong(EntryError::ListedTwice));

@@ -30,7 +30,7 @@ const PROGRESS: [&str; 2] = ["my/progress.toml", "progress.toml"];
 /// Files for answers written by hand, as the README of an assignment says; they take precedence.
 const ANSWERS: [&str; 2] = ["my/answers.toml", "answers.toml"];
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Submission {
     /// Name of the folder or file, without control characters.
     pub student: String,
@@ -141,8 +141,7 @@ pub enum UnreadableProgress {
 impl Submission {
     /// Returns the submission of somebody who handed in nothing.
     pub fn absent() -> Self {
-        let (path, exported, notes) = (PathBuf::new(), Vec::new(), Vec::new());
-        Self { student: String::new(), path, exported, notes, person: None }
+        Self::default()
     }
 
     /// Returns the name for which questions are drawn: that of the team or the id in the list of the class.
@@ -219,10 +218,7 @@ impl Submission {
                 Ok(table) => {
                     for (id, value) in flat(table) {
                         match answer(value) {
-                            Some(answer) if answer.trim().is_empty() => {}
-                            Some(answer) => {
-                                answers.insert(id, answer);
-                            }
+                            Some(answer) => answers.extend((!answer.trim().is_empty()).then_some((id, answer))),
                             None => notes.push(format!(
                                 "the file of answers: what it has for {} is neither a text nor a number",
                                 crate::plain(&id)
@@ -230,7 +226,10 @@ impl Submission {
                         }
                     }
                 }
-                Err(error) => notes.push(unreadable("the file of answers", &error)),
+                Err(error) => {
+                    let why = crate::plain(error.message().trim());
+                    notes.push(format!("the file of answers cannot be read: {why}"));
+                }
             },
         }
         (answers, notes)
@@ -379,10 +378,6 @@ fn answer(value: toml::Value) -> Option<String> {
         toml::Value::Float(number) => Some(number.to_string()),
         _ => None,
     }
-}
-
-fn unreadable(what: &str, error: &toml::de::Error) -> String {
-    format!("{what} cannot be read: {}", crate::plain(error.message().trim()))
 }
 
 /// Returns the name of a file, without that of its owner.

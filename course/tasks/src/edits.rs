@@ -441,66 +441,59 @@ impl<'s> Search<'s> {
             ("<", "<=", 0), ("<=", "<", 0), (">", ">=", 0), (">=", ">", 0), ("&&", "||", 0), ("||", "&&", 0),
             ("==", "!=", 0), ("!=", "==", 0), ("+=", "=", 0), ("/", "%", 6), ("%", "/", 6), ("+", "-", 6), ("-", "+", 6),
         ];
-        for at in 1..self.code.tokens.len() {
-            let text = self.code.at(at);
+        let code = &self.code;
+        for at in 1..code.tokens.len() {
+            let text = code.at(at);
             // Others are brackets of templates and signs.
-            let is_spaced = self.code.text[..self.code.tokens[at].start].ends_with(' ');
-            for (_, other, extra) in OTHERS.into_iter().filter(|(known, ..)| *known == text && is_spaced) {
-                // A guard that lets fewer threads leave often hides that any leave.
-                let guard = self.code.parent(at).and_then(|open| self.code.partner(open)).filter(|_| text == "||");
-                if guard.is_some_and(|close| self.code.at(close + 1) == "return") {
-                    continue;
-                }
-                let (is_head, bound) = (self.code.is_head(at), self.code.at(at + 1));
-                let is_of_size = ["M", "N", "K"].contains(&bound);
-                // A round beyond a size of the matrices hides what the others lack.
-                if text == "<" && is_head && is_of_size {
-                    continue;
-                }
-                // One bound does not replace the other.
-                let are_bounds = text == "||" && [at.wrapping_sub(2), at + 2].iter().all(|at| self.code.at(*at) == "<");
-                let is_last =
-                    are_bounds || if is_head { text == "<=" } else { is_of_size && matches!(text, "<=" | ">") };
-                self.put(if is_last { LAST } else { OPERATOR }, extra, at..at + 1, other);
-            }
+            let is_spaced = code.text[..code.tokens[at].start].ends_with(' ');
+            // A guard that lets fewer threads leave often hides that any leave.
+            let close = code.parent(at).and_then(|open| code.partner(open));
+            let is_guard = text == "||" && close.is_some_and(|close| code.at(close + 1) == "return");
+            // A round beyond a size of the matrices hides what the others lack.
+            let (is_head, is_of_size) = (code.is_head(at), ["M", "N", "K"].contains(&code.at(at + 1)));
+            let is_round = text == "<" && is_head && is_of_size;
+            // One bound does not replace the other.
+            let are_bounds = text == "||" && [at.wrapping_sub(2), at + 2].iter().all(|at| code.at(*at) == "<");
+            let is_last = are_bounds || if is_head { text == "<=" } else { is_of_size && matches!(text, "<=" | ">") };
+            let costs = if is_last { LAST } else { OPERATOR };
+            let others = OTHERS.iter().filter(|(known, ..)| *known == text && is_spaced && !is_guard && !is_round);
+            others.for_each(|(_, other, extra)| self.put(costs, *extra, at..at + 1, *other));
             match text {
                 // They bind less than a sum.
                 "&" | "|" | "^" | "<<" | ">>" if is_spaced => {
-                    let operands = self.code.operand_before(at).start..self.code.operand(at + 1).end;
-                    if matches!(self.code.at(operands.start.wrapping_sub(1)), "+" | "-" | "*" | "/") {
-                        self.put(PARALLEL, 0, operands.clone(), format!("({})", self.code.words(operands)));
+                    let operands = code.operand_before(at).start..code.operand(at + 1).end;
+                    if matches!(code.at(operands.start.wrapping_sub(1)), "+" | "-" | "*" | "/") {
+                        self.put(PARALLEL, 0, operands.clone(), format!("({})", code.words(operands)));
                     }
                 }
                 // Of the other case the first part is left out: `i < 4 ? i : i - 4`.
-                "?" if self.code.at(at.wrapping_sub(2)) == "<" => {
-                    let [name, bound] = [3, 1].map(|before| self.code.at(at.wrapping_sub(before)));
-                    let end = self.code.semicolon(at);
-                    let other = (at..end).find(|at| self.code.at(*at) == ":").unwrap_or(end);
-                    for use_at in (other..end).filter(|at| self.code.at(*at) == name) {
-                        self.put(PARALLEL, 2, use_at..use_at + 1, format!("({name} - {bound})"));
-                    }
+                "?" if code.at(at.wrapping_sub(2)) == "<" => {
+                    let [name, bound] = [3, 1].map(|before| code.at(at.wrapping_sub(before)));
+                    let end = code.semicolon(at);
+                    let other = (at..end).find(|at| code.at(*at) == ":").unwrap_or(end);
+                    let uses = (other..end).filter(|at| code.at(*at) == name);
+                    uses.for_each(|at| self.put(PARALLEL, 2, at..at + 1, format!("({name} - {bound})")));
                 }
-                "/" if is_constant(self.code.at(at - 1)) => {
-                    let parts = (1..self.code.tokens.len()).filter(|other| self.code.at(*other) == "/");
-                    let same = parts.filter(|other| self.code.at(other - 1) == self.code.at(at - 1));
-                    let others: BTreeSet<&str> = same.map(|other| self.code.at(other + 1)).collect();
+                "/" if is_constant(code.at(at - 1)) => {
+                    let same = code.all("/").filter(|other| code.at(other - 1) == code.at(at - 1));
+                    let others: BTreeSet<&str> = same.map(|other| code.at(other + 1)).collect();
                     others.into_iter().for_each(|other| self.put(PARALLEL, 3, at + 1..at + 2, other));
                 }
-                "=" if self.code.is_sum(at) => self.put(PARALLEL, 2, at..at + 1, "+="),
-                "*" if self.code.at(at + 1) == "(" => {
-                    let factor = self.code.operand(at + 1);
-                    let bare = self.code.words(factor.start + 1..factor.end - 1);
+                "=" if code.is_sum(at) => self.put(PARALLEL, 2, at..at + 1, "+="),
+                "*" if code.at(at + 1) == "(" => {
+                    let factor = code.operand(at + 1);
+                    let bare = code.words(factor.start + 1..factor.end - 1);
                     self.put(PARALLEL, 0, factor, bare);
                 }
                 "__syncwarp" => self.put(BARRIER, 0, at..at + 1, "__syncthreads"),
                 _ => {}
             }
-            if text == "%" && self.code.at(at + 1) == "2" {
-                let turn = self.code.operand_before(at);
-                let words = self.code.words(turn.clone());
+            if text == "%" && code.at(at + 1) == "2" {
+                let turn = code.operand_before(at);
+                let words = code.words(turn.clone());
                 self.put(INDEX, 2, turn, format!("({} + 1)", words.trim_matches(['(', ')'])));
             }
-            if self.code.at(at - 1) == "=" && self.code.at(at.saturating_sub(2)).contains("PAD") {
+            if code.at(at - 1) == "=" && code.at(at.saturating_sub(2)).contains("PAD") {
                 ["0", "1", "2", "3", "4", "8"].iter().for_each(|pad| self.put(LAYOUT, 0, at..at + 1, *pad));
             }
             if let Ok(number) = text.parse::<u32>() {
@@ -508,8 +501,8 @@ impl<'s> Search<'s> {
                 let near = [Some(number + 1), number.checked_sub(1)].into_iter().flatten();
                 near.for_each(|n| self.put(NUMBER, extra, at..at + 1, n.to_string()));
                 // One line writes where the line before it does.
-                let target = self.code.target(at);
-                let before = self.code.statement(at).checked_sub(1).and_then(|end| self.code.target(end));
+                let target = code.target(at);
+                let before = code.statement(at).checked_sub(1).and_then(|end| code.target(end));
                 if target.is_some() && target == before {
                     self.put(REPEATED, 0, at..at + 1, (number + 1).to_string());
                 }

@@ -57,28 +57,21 @@ impl Default for Progress {
 #[serde(default)]
 pub struct TaskProgress {
     /// Time at which `start` wrote the starter.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub started: Option<String>,
     /// Time of the last command about the task.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Seconds of work: the pauses between commands, long ones left out.
     pub seconds: u64,
     pub checks: u32,
     /// Number of verdicts up to and including the first pass.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub checks_to_pass: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub passed: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub gave_up: Option<String>,
     /// Hints shown, each level of a symptom counted once.
     pub hints: u32,
     /// Hash of the copy that the last verdict judged.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_sha256: Option<String>,
     /// Code of the last verdict, when it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub failures: BTreeMap<String, u32>,
@@ -94,16 +87,12 @@ pub struct TaskProgress {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct QuestionProgress {
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
     /// Correctness of the last answer; none for a skipped question.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub right: Option<bool>,
     pub tries: u32,
     /// Time at which the right answer was shown on request.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub shown: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub last: Option<String>,
     /// Fields of other versions, kept as they are.
     #[serde(flatten)]

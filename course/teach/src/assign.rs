@@ -112,7 +112,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
             "  my/{}  {} lines, about {} minutes{left_out}\n",
             task.file(),
             starter.lines().count(),
-            assignment.minutes.get(&task.name.to_string()).unwrap_or(&task.minutes)
+            assignment.minutes_of(task)
         ));
     }
     text.push_str(if has_git {

@@ -4,6 +4,15 @@ use tasks::verdict::Part;
 
 const RUBRIC: &str = "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
 
+fn rubric(text: &str) -> Rubric {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    Rubric::parse(text, "rubric.toml", &root).expect("a rubric")
+}
+
+fn people(list: String) -> Vec<Person> {
+    crate::roster::parse(list.into(), "class.csv").expect("a list").0
+}
+
 /// A class of one, graded with shell scripts in place of the compiler and of `judge`.
 struct Played {
     folder: PathBuf,
@@ -22,9 +31,8 @@ impl Played {
         std::fs::write(folder.join("submissions/ada/v02.cu"), "x").expect("a file");
         let confined = folder.join("confined");
         std::fs::write(&confined, "shift 5\nexec /bin/sh \"$@\"\n").expect("a file");
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         Self {
-            rubric: Rubric::parse(RUBRIC, "rubric.toml", &root).expect("a rubric"),
+            rubric: rubric(RUBRIC),
             tools: Tools {
                 launcher: Launcher {
                     program: "/bin/sh".into(),
@@ -161,20 +169,17 @@ fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
     let mut played = Played::new("late");
     let late = "seed = 7\ndue = 2026-12-01T18:00:00Z\nlate = { per_day = 0.25 }";
     let manual = "\n[[manual]]\nid = \"report\"\nwhat = \"explains\"\npoints = 4\n";
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let text = RUBRIC.replace("seed = 7", late) + manual;
-    played.rubric = Rubric::parse(&text, "rubric.toml", &root).expect("a rubric");
+    played.rubric = rubric(&(RUBRIC.replace("seed = 7", late) + manual));
     let list = |extension: &str| {
         format!("id,name,team,extension,submitted\nrow,Row Col,Ada,{extension},2026-12-03T17:00:00Z\n")
     };
-    let people = |extension| crate::roster::parse(list(extension).into(), "class.csv").expect("a list").0;
-    played.people = Some(people(""));
+    played.people = Some(people(list("")));
     played.given = points::parse("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
     let student = played.grade_well().expect("grades");
     assert_eq!((student.name.as_str(), student.points), ("row", 5.0 + 0.5 * 8.0));
     let late = "handed in at 2026-12-03T17:00:00Z, 2 days late: 50 % of the points";
     assert_eq!(student.notes, ["handed in as ada", late]);
-    played.people = Some(people("2"));
+    played.people = Some(people(list("2")));
     assert_eq!(played.grade_well().expect("grades").points, 13.0);
     for (given, expected) in [
         ("[eve]\nreport = 4\n", "points by hand for `eve`, who is not among the students"),
@@ -189,11 +194,9 @@ fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
 /// Returns the played class with a list of one who answered a question, and the answers to it.
 fn answered(test: &str) -> (Played, [String; 2]) {
     let mut played = Played::new(test);
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let question = "\n[[question]]\nid = \"v02.sectors-with-tiles\"\npoints = 2\ndrawn = 417\n";
-    played.rubric = Rubric::parse(&format!("{RUBRIC}{question}"), "rubric.toml", &root).expect("a rubric");
-    let list = "id,name,team\nada-77,Ada,The Reds\nbob,Bob,\n";
-    played.people = Some(crate::roster::parse(list.into(), "class.csv").expect("a list").0);
+    played.rubric = rubric(&format!("{RUBRIC}{question}"));
+    played.people = Some(people("id,name,team\nada-77,Ada,The Reds\nbob,Bob,\n".into()));
     let graded = &played.rubric.questions[0];
     let drawn = |of: &str| graded.question.drawn(417, &graded.id, of).expect("numbers").answer.text();
     let answers = ["the reds", "ada77"].map(drawn);

@@ -7,27 +7,25 @@ impl Search<'_> {
     pub(super) fn declarations(&self) {
         const TYPES: [&str; 8] = ["int", "unsigned", "double", "float", "half", "long", "short", "T"];
         let element = if self.task.work.is_double() { "double" } else { "float" };
+        let code = &self.code;
         let mut volatile = Vec::new();
-        for at in 1..self.code.tokens.len().saturating_sub(2) {
-            let here = |at: usize| self.code.tokens.get(at).map_or(self.code.text.len(), |token| token.start);
-            let (text, in_body) =
-                (self.code.at(at), self.code.parent(at).is_some_and(|open| self.code.at(open) == "{"));
+        for at in 1..code.tokens.len().saturating_sub(2) {
+            let here = |at: usize| code.tokens.get(at).map_or(code.text.len(), |token| token.start);
+            let (text, in_body) = (code.at(at), code.parent(at).is_some_and(|open| code.at(open) == "{"));
             let gone = (here(at)..here(at + 1), String::new());
             match text {
                 "volatile" => volatile.push(gone),
                 "__shared__" if in_body => self.add(SPACE, 0, vec![gone]),
-                _ if !in_body || !TYPES.contains(&text) || !self.code.tokens[at + 1].is_name() => {}
+                _ if !in_body || !TYPES.contains(&text) || !code.tokens[at + 1].is_name() => {}
                 _ => {
-                    let start = self.code.statement(at);
-                    let is_shared = (start..at).any(|at| self.code.at(at) == "__shared__");
-                    let end = self.code.subscripts(at + 2).end;
-                    let (is_array, next) = (end > at + 2, self.code.at(end));
+                    let start = code.statement(at);
+                    let is_shared = (start..at).any(|at| code.at(at) == "__shared__");
+                    let end = code.subscripts(at + 2).end;
+                    let (is_array, next) = (end > at + 2, code.at(end));
                     let [first, last, stop] = [start, end - 1, end].map(|at| here(at)..here(at));
-                    if is_array
-                        || next == ";"
-                        || next == "=" && self.code.at(end + 1).trim_matches(['.', 'f', '0']).is_empty()
-                    {
-                        let generic = if self.code.known(at).any(|name| name == "T") { "T" } else { element };
+                    let is_zero = next == "=" && code.at(end + 1).trim_matches(['.', 'f', '0']).is_empty();
+                    if is_array || next == ";" || is_zero {
+                        let generic = if code.known(at).any(|name| name == "T") { "T" } else { element };
                         self.put(TYPE, 0, at..at + 1, generic);
                         self.put(TYPE, 8, at..at + 1, element);
                     }
@@ -37,9 +35,8 @@ impl Search<'_> {
                     if is_array && !is_shared {
                         self.add(SPACE, 0, vec![(first, "__shared__ ".to_owned())]);
                     } else if is_array {
-                        ["PAD", "1", "4"]
-                            .iter()
-                            .for_each(|pad| self.add(LAYOUT, 0, vec![(last.clone(), format!(" + {pad}"))]));
+                        let padded = |pad: &str| self.add(LAYOUT, 0, vec![(last.clone(), format!(" + {pad}"))]);
+                        ["PAD", "1", "4"].into_iter().for_each(padded);
                     }
                 }
             }

@@ -147,9 +147,9 @@ struct HostTable {
     #[serde(default)]
     entry: String,
     work: TaskWork,
-    #[serde(default = "unit_tile")]
+    #[serde(default = "ones")]
     tile: [u32; 2],
-    #[serde(default = "unit_block")]
+    #[serde(default = "ones")]
     block: [u32; 3],
     minutes: u32,
     starter: String,
@@ -157,13 +157,9 @@ struct HostTable {
     hints: Vec<Hint>,
 }
 
-/// Returns the default tile and block of a call without tiles.
-fn unit_tile() -> [u32; 2] {
-    [1; 2]
-}
-
-fn unit_block() -> [u32; 3] {
-    [1; 3]
+/// Returns the default tile or block of a call without tiles.
+fn ones<const N: usize>() -> [u32; N] {
+    [1; N]
 }
 
 /// A task with a kernel to write. The rebuild task has a source among the finished kernels, and no id.
