@@ -47,11 +47,10 @@ pub fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("bench", &args.steps)?;
     let shapes = step_args::shapes(&args.bench.options.sizes, &steps)?;
     let records = args.save.then(Records::open).transpose()?;
-    interrupt::watch();
-    kernels::compile_edited(&steps)?;
+    let programs = kernels::programs(&steps)?;
     let answers = Answers(std::env::temp_dir().join(format!("tile-answers.{}", std::process::id())));
     let shared = (steps.len() > 1).then(|| answers.0.clone());
-    let programs = Programs::find_or_build(&steps)?.sharing(shared);
+    let programs = programs.sharing(shared);
 
     let mut words = vec!["bench".to_owned()];
     let passed = [&args.bench.words, &args.kernels.words, &args.device.words];

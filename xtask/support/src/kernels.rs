@@ -7,12 +7,21 @@ use anyhow::{Context, Result, bail};
 use catalog::{Step, provenance};
 
 use crate::compile_cache::CompileCache;
+use crate::programs::Programs;
 use crate::staleness::{self, State};
-use crate::{committed, output, paths};
+use crate::{committed, interrupt, output, paths};
+
+/// Returns the programs of some steps, which are built from the kernels as they are now. From here on, Ctrl-C lets the
+/// command end by itself.
+pub fn programs(steps: &[&'static Step]) -> Result<Programs> {
+    interrupt::watch();
+    compile_edited(steps)?;
+    Programs::find_or_build(steps)
+}
 
 /// Compiles what was edited where Cargo builds the steps. Programs that are not built again carry the PTX of the time
 /// when they were built, which an edit does not reach.
-pub fn compile_edited(steps: &[&Step]) -> Result<()> {
+fn compile_edited(steps: &[&Step]) -> Result<()> {
     let Some(root) = paths::checkout() else {
         return Ok(());
     };

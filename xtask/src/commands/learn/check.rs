@@ -11,7 +11,6 @@ use tasks::verdict::Status;
 use tasks::{Catalogue, Task, TaskName, progress};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
-use xtask_support::programs::Programs;
 use xtask_support::{interrupt, kernels, paths, programs, step_args};
 
 use crate::commands::learn::judging;
@@ -144,10 +143,7 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
         lines if args.json => output::note(lines),
         lines => output::print(&format!("{lines}\n"))?,
     }
-    interrupt::watch();
-    kernels::compile_edited(&steps)?;
-    let programs = Programs::find_or_build(&steps)?;
-
+    let programs = kernels::programs(&steps)?;
     let mut words = vec!["check".to_owned(), "--json".to_owned()];
     words.extend(args.device.words.iter().cloned());
     let status = output::Status::on_stderr();
@@ -191,13 +187,9 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
         output::print(&format!("\n{kernel} on {shape}: {}\n{details}", failed.why))?;
     }
     if !args.json {
-        let count = |wanted: Outcome| checks.iter().filter(|check| outcome(check) == wanted).count();
-        output::note(&format!(
-            "{} passed, {} failed, {} not run",
-            count(Outcome::Passed),
-            count(Outcome::Failed),
-            count(Outcome::NotRun)
-        ));
+        let [passed, failed, not_run] = [Status::Passed, Status::Failed, Status::NotRun]
+            .map(|wanted| checks.iter().filter(|check| status_of(check) == wanted).count());
+        output::note(&format!("{passed} passed, {failed} failed, {not_run} not run"));
     }
     if first_failure.is_some() {
         failures.iter().for_each(|failure| output::error(failure));
@@ -206,18 +198,11 @@ fn finished(args: &Args, asked: &[String]) -> Result<CommandOutcome> {
     programs::passed_unless(&failures, steps.len())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
-    Passed,
-    Failed,
-    NotRun,
-}
-
-fn outcome(check: &Check) -> Outcome {
+fn status_of(check: &Check) -> Status {
     match check {
-        Check { failed: Some(_), .. } => Outcome::Failed,
-        Check { n_passed: 0, .. } => Outcome::NotRun,
-        _ => Outcome::Passed,
+        Check { failed: Some(_), .. } => Status::Failed,
+        Check { n_passed: 0, .. } => Status::NotRun,
+        _ => Status::Passed,
     }
 }
 
@@ -227,9 +212,9 @@ fn row(check: &Check, paint: Paint) -> String {
         1 => "1 shape".to_owned(),
         n => format!("{n} shapes"),
     };
-    let (verdict, why) = match (outcome(check), &check.failed) {
-        (Outcome::Failed, Some(failed)) => (paint.bad("failed "), format!("on {}: {}", failed.shape, failed.why)),
-        (Outcome::NotRun, _) => (paint.dim("not run"), not_run.to_owned()),
+    let (verdict, why) = match (status_of(check), &check.failed) {
+        (Status::Failed, Some(failed)) => (paint.bad("failed "), format!("on {}: {}", failed.shape, failed.why)),
+        (Status::NotRun, _) => (paint.dim("not run"), not_run.to_owned()),
         _ if not_run.is_empty() => (paint.good("passed "), shapes),
         _ => (paint.good("passed "), format!("{shapes}; not run elsewhere: {not_run}")),
     };

@@ -98,7 +98,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
         String::from_utf8_lossy(&read_limited(&path, MAX_TEXT_BYTES).with_context(|| shown.clone())?).into_owned();
     // A repository of `assign` has no solutions.
     let has_solution = root.join(&task.solution).is_file();
-    let is_over = has_solution && progress(&root)?.task(name).is_over();
+    let is_over = has_solution && Progress::load(&root)?.task(name).is_over();
     let (title, other) = if is_over {
         ("the finished kernel", solution_of(&root, &task)?)
     } else {
@@ -132,7 +132,7 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<CommandOutcome> {
     let task = learner::task(&root, &args.task)?;
     let (me, name) = (paths::command_name(), &task.name);
     let text = solution_of(&root, &task)?;
-    if !progress(&root)?.task(name).is_over() {
+    if !Progress::load(&root)?.task(name).is_over() {
         if !args.give_up {
             output::error(&format!(
                 "{name} has not passed yet: check your copy with `{me} check {name}`, or see the solution with: \
@@ -148,10 +148,6 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<CommandOutcome> {
     output::print(&text)?;
     output::note(&format!("from {}; beside your copy: {me} diff {name}", task.solution.display()));
     Ok(CommandOutcome::Passed)
-}
-
-fn progress(root: &Path) -> Result<Progress> {
-    Ok(Progress::load(root)?)
 }
 
 fn solution_of(root: &Path, task: &Task) -> Result<String> {

@@ -1,5 +1,7 @@
 //! `cargo xtask hint`: a nudge that fits the last check, and more of it on request.
 
+use std::path::Path;
+
 use anyhow::Result;
 use catalog::text::wrapped;
 use tasks::hints::{self, Hunk};
@@ -31,7 +33,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let task = learner::task(&root, &args.task)?;
     let progress = Progress::load(&root)?.task(&task.name);
     let (me, name) = (paths::command_name(), &task.name);
-    if passed_last(&progress) && args.more == 0 {
+    let passed_last = progress.checks > 0 && progress.code.is_none();
+    if passed_last && args.more == 0 {
         let text = format!("{name} passed its last check\nnext: {me} diff {name}\n");
         return answer(args, &text, &record(name, None, 0, 0, "passed", ""));
     }
@@ -52,7 +55,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     .min(last);
     let (title, text) = match chosen.levels.get(level as usize - 1) {
         Some(text) => (NAMES.get(level as usize - 1).copied().unwrap_or("more"), text.trim().to_owned()),
-        None => ("a part of the finished kernel", part_text(part(&root, &task)?)),
+        None => ("a part of the finished kernel", part(&root, &task)?),
     };
     let because = chosen_by(&root, &task, &progress, chosen.symptom);
     let mut out = wrapped(&because, "", WIDTH);
@@ -108,12 +111,8 @@ fn record(
     }})
 }
 
-fn passed_last(progress: &TaskProgress) -> bool {
-    progress.checks > 0 && progress.code.is_none()
-}
-
 /// Returns a sentence on what selected the hint.
-fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
+fn chosen_by(root: &Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
     let (me, name) = (paths::command_name(), &task.name);
     let copy = learner::display_path(root, &task.copy(root));
     let Some(code) = progress.code.as_deref() else {
@@ -128,9 +127,7 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
         "" if code == "compile" => {
             format!("it does not compile, and {me} check {name} says why; this is the general hint")
         }
-        "" => {
-            format!("the last check ended with {code}, which has no hint of its own; this is the general one")
-        }
+        "" => format!("the last check ended with {code}, which has no hint of its own; this is the general one"),
         _ => format!("chosen by the last check, which ended with {code}"),
     };
     match learner::hash(root, task) {
@@ -142,18 +139,14 @@ fn chosen_by(root: &std::path::Path, task: &Task, progress: &TaskProgress, sympt
 }
 
 /// Returns the part of the finished kernel that the copy lacks; without a copy, the first one.
-fn part(root: &std::path::Path, task: &Task) -> Result<Option<Hunk>> {
+fn part(root: &Path, task: &Task) -> Result<String> {
     let copy = std::fs::read(task.copy(root)).unwrap_or_default();
     let solution = learner::solution(root, task)?;
-    Ok(hints::hunk(&solution, &String::from_utf8_lossy(&copy)))
-}
-
-fn part_text(part: Option<Hunk>) -> String {
-    match part {
+    Ok(match hints::hunk(&solution, &String::from_utf8_lossy(&copy)) {
         None => "your copy has every line of it; what fails lies in what was added".into(),
         Some(Hunk { todo, text }) => {
             let todo = if todo.is_empty() { "the first lines that your copy lacks".into() } else { todo };
             format!("{todo}\n\n{}", text.trim_end())
         }
-    }
+    })
 }

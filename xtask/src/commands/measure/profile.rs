@@ -61,9 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         (asked, _) => asked,
     };
     let folder = args.save.then(|| record_files::folder("without it, the counters are shown only")).transpose()?;
-    interrupt::watch();
-    kernels::compile_edited(&steps)?;
-    let programs = Programs::find_or_build(&steps)?;
+    let programs = kernels::programs(&steps)?;
     let (Some(tool), true) = (tools::tool(PROFILER), paths::has_gpu() && !emulated_only()) else {
         return print_commands(&programs, &steps, &shapes);
     };
@@ -417,7 +415,6 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     if record.profiles.is_empty() {
         bail!("no counters in book/data; record some on a machine with a GPU: cargo xtask profile all --save");
     }
-    interrupt::watch();
     let has = |step: &&Step| record.profiles.iter().any(|profile| profile.step == step.id);
     let all = steps.is_empty();
     let chosen = match steps {
@@ -425,8 +422,7 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
         _ => step_args::steps("profile", steps)?,
     };
     let steps: Vec<&'static Step> = chosen.into_iter().filter(has).collect();
-    kernels::compile_edited(&steps)?;
-    let programs = Programs::find_or_build(&steps)?;
+    let programs = kernels::programs(&steps)?;
     let mut launches = Vec::new();
     for step in steps {
         let mut shapes: Vec<Shape> = Vec::new();

@@ -35,9 +35,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
     let folder = args.save.then(|| record_files::folder("without it, the result is shown only")).transpose()?;
-    interrupt::watch();
-    kernels::compile_edited(&steps)?;
-    let programs = Programs::find_or_build(&steps)?;
+    let programs = kernels::programs(&steps)?;
     let (Some(program), true) = (tools::tool(SANITIZER), paths::has_gpu()) else {
         return print_commands(&programs, &steps);
     };

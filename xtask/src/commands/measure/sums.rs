@@ -14,8 +14,7 @@ use records::sums::{Sum, SumComparison, SumsRecord, short};
 use step_cli::PassedOn;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
-use xtask_support::programs::{self, Programs};
-use xtask_support::{interrupt, kernels, paths, record_files, step_args};
+use xtask_support::{interrupt, kernels, paths, programs, record_files, step_args};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask sums v12 --emulate\n          cargo xtask sums --save\n          \
@@ -92,9 +91,7 @@ impl Session {
     fn start(&mut self, args: &Args) -> Result<Vec<String>> {
         let steps = step_args::steps_or_all("sums", &args.steps)?;
         let steps = step_args::with_kernels(&steps)?;
-        interrupt::watch();
-        kernels::compile_edited(&steps)?;
-        let programs = Programs::find_or_build(&steps)?;
+        let programs = kernels::programs(&steps)?;
         let mut words = ["sums", "--json"].map(String::from).to_vec();
         words.extend(args.device.words.iter().cloned());
         let (status, mut failures) = (Status::on_stderr(), Vec::new());

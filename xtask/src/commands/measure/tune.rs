@@ -7,8 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
-use xtask_support::programs::Programs;
-use xtask_support::{interrupt, kernels, paths, step_args};
+use xtask_support::{kernels, paths, step_args};
 
 const STEP: &str = "v11";
 const COSTS: &str = "steps/v11/data/costs.json";
@@ -45,16 +44,14 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         bail!(Stop::Usage(format!("{} has no plans to choose from; {STEP} has: {me} tune {STEP}", step.id)));
     }
     let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this folder is not one"))?;
-    interrupt::watch();
-    kernels::compile_edited(&steps)?;
+    let programs = kernels::programs(&steps)?;
     if args.search {
-        let programs = Programs::find_or_build(&steps)?;
         let (programs, seconds, most, save) = (&programs, args.seconds, args.most, args.save);
         let found = search::Search { root: &root, programs, step, seconds, most, save }.run()?;
         return written(&root, FOUND, &found);
     }
     let words = ["tune".to_owned(), root.join(SAMPLES).display().to_string()];
-    let costs = Programs::find_or_build(&steps)?.output_of(step, &words)?;
+    let costs = programs.output_of(step, &words)?;
     written(&root, COSTS, &costs)
 }
 
