@@ -128,13 +128,10 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn first_thread_note(&self) -> String {
-        let mut text = format!("First: {}.", self.launch.thread_name(self.who.block, self.who.thread));
-        let values = self.explained.as_ref().map(Explained::variable_values).unwrap_or_default();
-        if !values.is_empty() {
-            text.pop();
-            text += &format!(": {values}.");
-        }
-        self.launch.with_others(self.mistake, text)
+        let who = self.launch.thread_name(self.who.block, self.who.thread);
+        let values = self.explained.as_ref().map(Explained::variable_values).filter(|values| !values.is_empty());
+        let values = values.map(|values| format!(": {values}")).unwrap_or_default();
+        self.launch.with_others(self.mistake, format!("First: {who}{values}."))
     }
 
     fn thread_context(&self) -> ThreadContext<'_> {

@@ -22,7 +22,7 @@ pub(crate) fn two_copies(
     let name = barrier_name(launch, here, phase.barrier);
     let line = launch.line_name(here, other.instr);
     let thread = launch.thread_position(u64::from(other.thread));
-    let mut draft = Draft::new(match late {
+    let draft = Draft::new(match late {
         Some(_) => format!(
             "a bulk copy writes {what} while an earlier copy to it, whose phase has completed without it, is in flight"
         ),
@@ -36,30 +36,27 @@ pub(crate) fn two_copies(
         ),
         None => (String::new(), String::new()),
     };
-    let waited = match late {
-        Some(_) => "",
-        None => ", which no thread has waited for",
-    };
-    draft.notes.push(format!(
-        "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase \
-         {} of {name}{waited}.",
-        phase.number
-    ));
-    draft.notes.push(launch.first_thread(mistake));
-    draft.on_gpu = Some("the bytes of one copy or the other lie there, depending on timing.".into());
+    let waited = if late.is_some() { "" } else { ", which no thread has waited for" };
+    let number = phase.number;
+    let draft = draft
+        .note(format!(
+            "{memory}The other copy was started by thread {thread}{starter} at {line}; it belongs to phase {number} of \
+             {name}{waited}."
+        ))
+        .note(launch.first_thread(mistake))
+        .on_gpu("the bytes of one copy or the other lie there, depending on timing.");
     if let Some(late) = late {
         return draft.reason(ended_without(&name, late, "that copy"));
     }
     draft.why("bulk copies that are in flight at the same time complete in any order.").advice(match blocks {
         Some(_) => {
-            "give the copies destinations that do not overlap (each as large as its box). Or \
-                        start a copy to other blocks of the cluster only after the threads of each of them \
-                        have arrived, after their last read, at an mbarrier that the copying thread waits \
-                        for."
+            "give the copies destinations that do not overlap (each as large as its box). Or start a copy to other blocks \
+             of the cluster only after the threads of each of them have arrived, after their last read, at an mbarrier \
+             that the copying thread waits for."
         }
         None => {
-            "give the copies destinations that do not overlap (each as large as its box). Or start \
-                     the second copy after the phase of the first has completed."
+            "give the copies destinations that do not overlap (each as large as its box). Or start the second copy after \
+             the phase of the first has completed."
         }
     })
 }

@@ -7,31 +7,24 @@ use simt::check::{BadTarget, MistakeGroup};
 
 /// Drafts the message of `E-CALL`.
 pub(crate) fn target(launch: &LaunchContext<'_>, mistake: &MistakeGroup, address: u64, problem: &BadTarget) -> Draft {
-    let draft = match problem {
-        BadTarget::NoFunction if address == 0 => Draft::new("a call through a null pointer"),
-        BadTarget::NoFunction => Draft::new(format!("a call through {address:#x}, where there is no function")),
-        BadTarget::OtherSignature(name) => {
-            Draft::new(format!("{} is called with the wrong parameters", code(plain_name(name))))
-        }
+    let (title, advice, on_gpu) = match problem {
+        BadTarget::NoFunction => (
+            match address {
+                0 => "a call through a null pointer".to_owned(),
+                _ => format!("a call through {address:#x}, where there is no function"),
+            },
+            "set the pointer to a `__device__` function of this module before the call; the address of a host function is \
+             not valid on the device.",
+            "the kernel jumps to wherever the address points: an H100 stops with \"illegal instruction\", or hangs where \
+             the pointer is null.",
+        ),
+        BadTarget::OtherSignature(name) => (
+            format!("{} is called with the wrong parameters", code(plain_name(name))),
+            "give the pointer the type of the function; parameters and result must have the same sizes.",
+            "the behaviour is undefined: the function reads registers that the call did not set.",
+        ),
     };
-    draft
-        .note(launch.first_thread(mistake))
-        .advice(match problem {
-            BadTarget::NoFunction => {
-                "set the pointer to a `__device__` function of this module before the call; the address of a \
-                 host function is not valid on the device."
-            }
-            BadTarget::OtherSignature(_) => {
-                "give the pointer the type of the function; parameters and result must have the same sizes."
-            }
-        })
-        .on_gpu(match problem {
-            BadTarget::NoFunction => "the kernel jumps to wherever the address points: an H100 stops with \"illegal instruction\", or hangs where the \
-                 pointer is null.",
-            BadTarget::OtherSignature(_) => {
-                "the behaviour is undefined: the function reads registers that the call did not set."
-            }
-        })
+    Draft::new(title).note(launch.first_thread(mistake)).advice(advice).on_gpu(on_gpu)
 }
 
 pub(crate) fn stack(launch: &LaunchContext<'_>, mistake: &MistakeGroup, name: &str, depth: u32, limit: u32) -> Draft {

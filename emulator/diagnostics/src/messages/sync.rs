@@ -387,11 +387,8 @@ pub(crate) fn exited(
     // Those above the barrier, and those of an earlier round of a loop around it.
     let file = launch.loc(instr).map(|loc| loc.file);
     let is_before = |at: &u32| *at < line || around.iter().any(|one| Some(one.file) == file && one.is_loop_with(*at));
-    let returns = source.map(|source| {
-        let mut all = source.returns(&launch.inputs.kernel.name, source.n_lines() + 1);
-        all.retain(is_before);
-        all
-    });
+    let returns = source.map(|source| source.returns(&launch.inputs.kernel.name, source.n_lines() + 1));
+    let returns = returns.map(|all| all.into_iter().filter(is_before).collect::<Vec<u32>>());
     let branch = branch_of(launch, instr, exit);
     let mut advice_text = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), branch, exit) {
@@ -415,14 +412,12 @@ pub(crate) fn exited(
     if mistake.n_blocks > 1 {
         note = format!("{note} {} blocks do the same.", mistake.n_blocks);
     }
+    let (these, they_help) = if n == 1 { ("this one", "it no longer helps") } else { ("these", "they no longer help") };
     draft
         .note(note)
         .why(format!(
-            "since Volta a barrier waits only for threads that have not exited, so it completes without \
-             {}; {} no longer {} to fill shared memory.",
-            if n == 1 { "this one" } else { "these" },
-            if n == 1 { "it" } else { "they" },
-            if n == 1 { "helps" } else { "help" },
+            "since Volta a barrier waits only for threads that have not exited, so it completes without {these}; \
+             {they_help} to fill shared memory."
         ))
         .advice(advice_text)
         .on_gpu("the barrier works; what these threads would have written is missing.")

@@ -106,19 +106,12 @@ pub(crate) fn bracketed(text: &str) -> Option<&str> {
         b'{' => b'}',
         _ => return None,
     };
-    let (mut at, mut depth) = (0, 0);
-    while at < bytes.len() {
-        if bytes[at] == open {
-            depth += 1;
-        } else if bytes[at] == close {
-            depth -= 1;
-            if depth == 0 {
-                return Some(&text[1..at]);
-            }
-        }
-        at += 1;
-    }
-    None
+    let mut depth = 0;
+    let end = bytes.iter().position(|byte| {
+        depth += i32::from(*byte == open) - i32::from(*byte == close);
+        depth == 0
+    });
+    Some(&text[1..end?])
 }
 
 pub(crate) fn strip_qualifiers(text: &str) -> String {
