@@ -103,12 +103,8 @@ impl<T: Sums> Expected<T> {
 fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[T]) -> Answer<'p> {
     const ROUNDINGS: f64 = 4.0;
     let product = problem.answer();
-    let want = problem
-        .c
-        .iter()
-        .zip(start)
-        .map(|(c, start)| if beta == 0.0 { alpha * c } else { alpha * c + beta * start.to_f64() });
-    let want: Vec<f64> = want.collect();
+    let wanted = |(c, start): (&f64, &T)| if beta == 0.0 { alpha * c } else { alpha * c + beta * start.to_f64() };
+    let want: Vec<f64> = problem.c.iter().zip(start).map(wanted).collect();
     let cols = problem.shape.n;
     let bounds = want.iter().zip(&problem.c).enumerate();
     let bounds = bounds.map(|(at, (want, c))| match product.bound(at / cols, at % cols) {

@@ -7,11 +7,8 @@ use crate::grade::Class;
 use crate::score::format_points;
 
 pub(crate) fn table(class: &Class) -> String {
-    let items: Vec<&str> = class
-        .students
-        .first()
-        .map(|student| student.items.iter().map(|item| item.id.as_str()).collect())
-        .unwrap_or_default();
+    let items: Vec<&str> =
+        class.students.first().into_iter().flat_map(|student| &student.items).map(|item| item.id.as_str()).collect();
     let is_listed = class.students.iter().any(|student| student.person.is_some());
     let of_list: &[&str] = if is_listed { &["name", "section", "team"] } else { &[] };
     let head =

@@ -135,17 +135,9 @@ fn misconceptions(class: &Class) -> String {
     for student in &class.students {
         for verdict in &student.verdicts {
             for code in verdict.codes() {
-                let title = verdict
-                    .findings
-                    .iter()
-                    .find(|found| found.code == code)
-                    .map(|found| found.title.clone())
-                    .or_else(|| {
-                        let part = verdict.parts.iter().find(|part| part.id == code)?;
-                        part.why.clone()
-                    })
-                    .or_else(|| verdict.why.clone())
-                    .unwrap_or_default();
+                let found = verdict.findings.iter().find(|found| found.code == code).map(|found| &found.title);
+                let of_part = || verdict.parts.iter().find(|part| part.id == code)?.why.as_ref();
+                let title = found.or_else(of_part).or(verdict.why.as_ref()).cloned().unwrap_or_default();
                 let entry = codes.entry((verdict.task.to_string(), code));
                 let (_, names) = entry.or_insert_with(|| (title, Vec::new()));
                 names.push(&student.name);

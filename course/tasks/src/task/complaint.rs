@@ -57,22 +57,17 @@ fn is_code(text: &str) -> bool {
 impl Task {
     /// Returns the first contradiction in a task: its place in the task's table, and the reason.
     pub(super) fn complaint(&self) -> Option<(String, String)> {
-        let here = |why: &str| Some((String::new(), why.to_owned()));
-        if self.kind == TaskKind::Transfer && (self.title.is_empty() || self.text.is_empty()) {
-            return here("it has no title or no text");
-        }
-        if self.tile.contains(&0) {
-            return here("tile: rows and columns of a tile start at 1");
-        }
+        let lacks_text = self.kind == TaskKind::Transfer && (self.title.is_empty() || self.text.is_empty());
         let threads = self.block.iter().map(|n| u64::from(*n)).product::<u64>();
-        if threads == 0 || threads > 1024 {
-            return here("block: a block has 1 to 1024 threads");
-        }
-        if self.minutes == 0 {
-            return here("minutes: nothing takes no time");
-        }
-        if self.shows.iter().any(|part| part.lines.trim().is_empty()) {
-            return here("shows: no lines");
+        let wrong = [
+            (lacks_text, "it has no title or no text"),
+            (self.tile.contains(&0), "tile: rows and columns of a tile start at 1"),
+            (!(1..=1024).contains(&threads), "block: a block has 1 to 1024 threads"),
+            (self.minutes == 0, "minutes: nothing takes no time"),
+            (self.shows.iter().any(|part| part.lines.trim().is_empty()), "shows: no lines"),
+        ];
+        if let Some((_, why)) = wrong.into_iter().find(|(is_wrong, _)| *is_wrong) {
+            return Some((String::new(), why.to_owned()));
         }
         let mut ids: Vec<&str> = Vec::new();
         for criterion in &self.does {
@@ -106,19 +101,16 @@ impl Task {
         {
             return Some(format!("`{}` has a meaning of its own", criterion.id));
         }
-        if at_most.is_none() && at_least.is_none() {
-            return Some("neither at_most nor at_least: nothing could fail it".into());
-        }
-        if at_most.zip(*at_least).is_some_and(|(most, least)| most < least) {
-            return Some("at_most is less than at_least: nothing could pass it".into());
-        }
-        if criterion.measure.needs_depth() && bk.is_none_or(|depth| depth == 0) {
-            return Some("bk: this measure needs the depth of a step of the k loop".into());
-        }
-        if !criterion.measure.fits(self.work) {
-            return Some("measure: it is of products, and this is a transpose".into());
-        }
-        shape_complaint(&criterion.shape, self.work.is_transpose())
+        let is_empty = at_most.zip(*at_least).is_some_and(|(most, least)| most < least);
+        let lacks_depth = criterion.measure.needs_depth() && bk.is_none_or(|depth| depth == 0);
+        let wrong = [
+            (at_most.or(*at_least).is_none(), "neither at_most nor at_least: nothing could fail it"),
+            (is_empty, "at_most is less than at_least: nothing could pass it"),
+            (lacks_depth, "bk: this measure needs the depth of a step of the k loop"),
+            (!criterion.measure.fits(self.work), "measure: it is of products, and this is a transpose"),
+        ];
+        let why = wrong.into_iter().find(|(is_wrong, _)| *is_wrong).map(|(_, why)| why.to_owned());
+        why.or_else(|| shape_complaint(&criterion.shape, self.work.is_transpose()))
     }
 }
 
