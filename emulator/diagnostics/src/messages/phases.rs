@@ -325,9 +325,7 @@ pub(crate) fn no_fence(launch: &LaunchContext<'_>, mistake: &MistakeGroup, addre
     } else {
         ("bulk copy", "copy", "bulk copies access")
     };
-    let draft =
-        Draft::new(format!("a {reader} reads what ordinary stores wrote, without `fence.proxy.async` in between"));
-    draft
+    Draft::new(format!("a {reader} reads what ordinary stores wrote, without `fence.proxy.async` in between"))
         .without_caret()
         .note(format!(
             "An ordinary store wrote {what}, which the {short} reads, and no thread of the block has \

@@ -110,9 +110,7 @@ pub(crate) fn runaway(
         true => "a wrong access may stop the kernel first (\"illegal memory access\"); otherwise ",
         false => "",
     };
-    let on_gpu = format!("{stops}{hangs}; on a GPU that drives a display it is killed (\"launch timed out\").");
-    draft.on_gpu = Some(on_gpu);
-    draft
+    draft.on_gpu(format!("{stops}{hangs}; on a GPU that drives a display it is killed (\"launch timed out\")."))
 }
 
 /// Returns the reason that a loop does not end, as far as its text and the arguments tell. `slow`: what to do about one
@@ -302,8 +300,7 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, mistake: &MistakeGroup, proble
         BadOperand::BarrierCounts { other } => (
             format!("threads that meet at a barrier count {value} threads and {other}"),
             format!(
-                "{instruction} counts {value} threads, and threads that reached this barrier before \
-                     count {other}."
+                "{instruction} counts {value} threads, and threads that reached this barrier before count {other}."
             ),
             "give all threads that meet at a barrier the same number, including those that only arrive. \
              Groups that do not meet need barriers of their own."

@@ -268,19 +268,14 @@ impl RaceMessage<'_> {
         match (self.leaves_out(), constant) {
             (Some(what), _) => Reason::new(
                 format!("{}. The values are equal, so the result is the same every time.", self.same_elements(what)),
-                format!(
-                    "if each thread has its own element, add {what} to the index; if not, let one thread \
-                     write."
-                ),
+                format!("if each thread has its own element, add {what} to the index; if not, let one thread write."),
             ),
             (None, true) => Reason::new(
                 "whichever write comes last, the value is the same: harmless as long as that stays so.",
-                "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is \
-                     meant.",
+                "let one thread write it, or use an atomic (atomicOr, atomicExch) to say that it is meant.",
             ),
             (None, false) => Reason::new(
-                "their indices are the same here. The values are equal, so the result is the same every \
-                     time.",
+                "their indices are the same here. The values are equal, so the result is the same every time.",
                 "if each thread should have its own element, check the index; if not, let one thread write.",
             ),
         }
@@ -293,16 +288,14 @@ impl RaceMessage<'_> {
         let text = launch.place(first.instr).text.unwrap_or_default();
         let element = write.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
         let element = element.trim_start_matches('*');
-        let pointer = if write.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global {
-            element.to_owned()
-        } else {
-            format!("&{element}")
-        };
+        let is_pointer = write.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global;
+        let pointer = if is_pointer { element.to_owned() } else { format!("&{element}") };
+        let atomic = code(&format!("atomicAdd({pointer}, …)"));
         let after = write.first().and_then(|found| text.get(found.end..)).map(str::trim_start);
         let sum = after.is_some_and(|after| ["+=", "++", "-=", "--"].iter().any(|sign| after.starts_with(sign)));
         let advice = match (text.is_empty(), sum) {
             (true, _) => Some("make it one step with an atomic function, such as atomicAdd.".into()),
-            (false, true) => Some(format!("make it one step: {}.", code(&format!("atomicAdd({pointer}, …)")))),
+            (false, true) => Some(format!("make it one step: {atomic}.")),
             (false, false) => None,
         };
         let why = "an update is three steps (read, compute, write); of two threads that read the same old \
@@ -313,8 +306,7 @@ impl RaceMessage<'_> {
                 format!("{shared} makes one {array} for the whole block, and {why}"),
                 format!(
                     "if each thread has a sum of its own, declare {array} without {shared}; if all threads add to one, \
-                     make it one step: {}.",
-                    code(&format!("atomicAdd({pointer}, …)"))
+                     make it one step: {atomic}."
                 ),
             );
         }
