@@ -328,13 +328,9 @@ impl Rules<'_> {
 
     /// Returns the kernels that some record of a GPU has.
     fn measured(&self) -> BTreeSet<String> {
-        let mut found = BTreeSet::new();
-        for file in self.named(|name| name.starts_with("book/data/") && name.ends_with(".json")) {
-            if let Ok(record) = Record::load(&self.root.join(file)) {
-                found.extend(record.measurements.into_iter().map(|one| one.kernel));
-            }
-        }
-        found
+        let files = self.named(|name| name.starts_with("book/data/") && name.ends_with(".json"));
+        let records = files.iter().filter_map(|file| Record::load(&self.root.join(file)).ok());
+        records.flat_map(|record| record.measurements).map(|one| one.kernel).collect()
     }
 
     fn kernels_of(&mut self, step: &Step) {

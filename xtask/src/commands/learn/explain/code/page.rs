@@ -217,11 +217,9 @@ fn row(subject: &Subject, line: &CodeLine<'_>, (id, at, checked): (&str, usize, 
         share => format!("{}%", escaped(&share)),
     };
     let mut title = vec![format!("{} machine instructions", line.instructions.len())];
-    for (n, words) in [(line.wavefronts, "wavefronts of shared memory"), (line.sectors, "sectors of global memory")] {
-        if n > 0 {
-            title.push(format!("{} {words}", exact(n as f64)));
-        }
-    }
+    let counts = [(line.wavefronts, "wavefronts of shared memory"), (line.sectors, "sectors of global memory")];
+    let counts = counts.into_iter().filter(|(n, _)| *n > 0);
+    title.extend(counts.map(|(n, words)| format!("{} {words}", exact(n as f64))));
     format!(
         "<label class=\"row l{at}\" title=\"{}\"><input type=\"radio\" name=\"{id}\" id=\"{id}-{at}\"{checked}>\
          <b>{number}</b><span class=\"n\">{}</span><span class=\"n\">{share}</span>{}<code>{}</code></label>\n",
