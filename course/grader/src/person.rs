@@ -14,7 +14,6 @@ pub struct Person {
     #[serde(default)]
     pub section: String,
     /// Days after the date that holds for the others.
-    #[serde(default)]
     pub extension: Option<u32>,
     /// When it was handed in, where a file does not tell: `2026-12-01T17:20:00Z`.
     #[serde(default, skip_serializing)]

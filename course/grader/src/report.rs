@@ -8,6 +8,7 @@ use std::path::Path;
 
 use catalog::statistics::median;
 use serde::{Deserialize, Serialize};
+use tasks::progress::TaskProgress;
 use tasks::{Task, TomlError};
 
 use crate::submissions;
@@ -80,21 +81,15 @@ pub fn read(folder: &Path, tasks: &[Task]) -> std::io::Result<Report> {
     let mut found = Vec::new();
     for task in tasks {
         let name = task.name.to_string();
-        let mut all = Vec::new();
-        for (student, progress) in &class {
-            if let Some(own) = progress.tasks.get(&name) {
-                all.push((student, own));
-            }
-        }
+        let of_task = class.iter().filter_map(|(student, progress)| Some((student, progress.tasks.get(&name)?)));
+        let all: Vec<(&String, &TaskProgress)> = of_task.collect();
         if all.is_empty() {
             continue;
         }
         let passed: Vec<_> = all.iter().filter(|(_, own)| own.passed.is_some()).collect();
         let mut codes: BTreeMap<&str, usize> = BTreeMap::new();
-        for (_, own) in &all {
-            for code in own.failures.keys() {
-                *codes.entry(code).or_default() += 1;
-            }
+        for code in all.iter().flat_map(|(_, own)| own.failures.keys()) {
+            *codes.entry(code).or_default() += 1;
         }
         let mut codes: Vec<(String, usize)> = codes.into_iter().map(|(code, n)| (code.to_owned(), n)).collect();
         codes.sort_by_key(|(_, n)| std::cmp::Reverse(*n));

@@ -127,11 +127,8 @@ impl Unit<'_> {
             if passed(part_id::RIGHT) && passed(part_id::CLEAN) {
                 verdict.remedies = vec![Remedy { changes: diff::changed_lines(source, text) }];
                 verdict.parts.retain(|part| part.status != Status::NotRun || part.id == part_id::RIGHT);
-                for part in repaired.parts {
-                    if verdict.parts.iter().all(|known| known.id != part.id) {
-                        verdict.parts.push(part);
-                    }
-                }
+                let known: Vec<String> = verdict.parts.iter().map(|part| part.id.clone()).collect();
+                verdict.parts.extend(repaired.parts.into_iter().filter(|part| !known.contains(&part.id)));
                 (verdict.n_shapes, verdict.n_tried) = (repaired.n_shapes, repaired.n_tried);
                 break;
             }

@@ -199,9 +199,7 @@ fn section(at: Option<usize>, student: &Student, max: f64) -> String {
         format_points(student.points),
         format_points(max)
     );
-    for note in &student.notes {
-        out.push_str(&format!("<p>{}</p>\n", escaped(note)));
-    }
+    student.notes.iter().for_each(|note| out.push_str(&format!("<p>{}</p>\n", escaped(note))));
     out.push_str("<table>\n<tr><th>part</th><th>what</th><th>outcome</th><th class=\"n\">points</th></tr>\n");
     for item in &student.items {
         let is_part = item.points > 0.0 && item.status != Status::Passed;

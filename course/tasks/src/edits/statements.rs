@@ -204,14 +204,10 @@ impl Search<'_> {
         let code = &self.code;
         for (header, open, close) in code.loops() {
             let inside = open + 1..close;
-            let is_declared = |mut at: usize| {
-                while let Some(open) = code.partner(at).filter(|_| code.at(at) == "]") {
-                    at = open - 1;
-                }
-                code.declaration(at) == Some(at)
+            let is_declaration = |sign: &usize| {
+                let name = code.subscripts_before(*sign).start.saturating_sub(1);
+                code.at(*sign) == "=" && code.parent(*sign) == Some(open) && code.declaration(name) == Some(name)
             };
-            let is_declaration =
-                |sign: &usize| code.at(*sign) == "=" && code.parent(*sign) == Some(open) && is_declared(sign - 1);
             // Loops that set sums to 0, first in each round.
             let is_end = |at: &usize| matches!(code.at(*at), ";" | "}") && code.parent(*at) == Some(open);
             let first = inside.clone().find(is_end).filter(|_| code.at(open + 1) == "for").map(|end| open + 1..end + 1);
