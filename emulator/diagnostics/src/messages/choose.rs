@@ -98,7 +98,10 @@ impl<'l, 'a> Consequences<'l, 'a> {
             MistakeDetails::Parted { exit, .. } => self.parted(mistake, *exit),
             MistakeDetails::Runaway { known: KnownOfLoop::OthersWait { .. }, .. } => self.waits_for_barrier(mistake),
             MistakeDetails::Exited { .. } => self.exited(mistake),
-            MistakeDetails::ChangedUnderCopy { .. } => self.changed_under_copy(mistake),
+            // The message about a race at the copy names the writer.
+            MistakeDetails::ChangedUnderCopy { .. } => {
+                self.any_race(|race| race.parties.iter().any(|party| party.instr == mistake.first.instr))
+            }
             MistakeDetails::Wgmma { problem: BadWgmma::Changed { by: None, address, .. } } => {
                 self.changed_operand(mistake, u64::from(*address))
             }
@@ -158,11 +161,6 @@ impl<'l, 'a> Consequences<'l, 'a> {
             }
             _ => false,
         })
-    }
-
-    /// Returns whether a race at the copy is reported, whose message names the writer.
-    fn changed_under_copy(&self, mistake: &MistakeGroup) -> bool {
-        self.any_race(|race| race.parties.iter().any(|party| party.instr == mistake.first.instr))
     }
 
     /// Returns whether the `wgmma` was issued before its operand at `address` was written: waiting for the `wgmma`

@@ -66,7 +66,10 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     draft.notes.push(case.first_thread_note());
     let each = u64::from(element.element_bytes);
     let is_odd = |elements: u64| !(elements * each).is_multiple_of(size);
-    let (a_row, so, row) = match row_length(&case, target) {
+    // Of the declaration, or `pitch` of `x[row * pitch + …]`.
+    let declared = target.element.dims.last().filter(|_| target.element.dims.len() > 1);
+    let of_index = || pitch(&case, case.explained.as_ref()?.used.subscripts.first()?);
+    let (a_row, so, row) = match declared.map(|length| (String::new(), *length)).or_else(of_index) {
         Some(row) => ("a row", "so ", Some(row)),
         None if let Some((definition, row)) = pointer_row(&case, target) => {
             let line = launch.source(case.instr).and_then(|source| source.line_with(definition));
@@ -142,14 +145,6 @@ fn misplaced(case: &Case<'_>, target: &Target, lanes: u64) -> Option<Reason> {
             )
         }),
     })
-}
-
-/// Returns the length of a row in elements: from the declaration, or `pitch` of `x[row * pitch + …]`.
-fn row_length(case: &Case<'_>, target: &Target) -> Option<(String, u64)> {
-    if let [_, .., last] = target.element.dims[..] {
-        return Some((String::new(), last));
-    }
-    pitch(case, case.explained.as_ref()?.used.subscripts.first()?)
 }
 
 /// Returns `pitch` of `row * pitch + …`, as `pitch = `, with its value.
