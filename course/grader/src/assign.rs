@@ -160,7 +160,10 @@ pub fn choose(
 fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant), AssignError> {
     let step = &catalogue.step;
     let Some(variant) = &catalogue.variant else {
-        return Err(AssignError::NothingToVary { step: step.clone(), steps: with_variants(root) });
+        let mut catalogues = Catalogue::load_all(root).unwrap_or_default();
+        catalogues.retain(|catalogue| catalogue.variant.is_some());
+        let steps: Vec<&str> = catalogues.iter().map(|catalogue| catalogue.step.as_str()).collect();
+        return Err(AssignError::NothingToVary { step: step.clone(), steps: steps.join(", ") });
     };
     let Some(point) = variant.draw(step, seed) else {
         return Err(AssignError::NoPoints(step.clone()));
@@ -174,12 +177,6 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVar
         reference: variant::reference(&text, point).map_err(place)?,
     };
     Ok((variant.task(step, point).map_err(place)?, drawn))
-}
-
-fn with_variants(root: &Path) -> String {
-    let catalogues = Catalogue::load_all(root).unwrap_or_default();
-    let steps = catalogues.iter().filter(|catalogue| catalogue.variant.is_some());
-    steps.map(|catalogue| catalogue.step.as_str()).collect::<Vec<_>>().join(", ")
 }
 
 /// Writes the repository of the students into `out`; the checkout at `root` is only read.
