@@ -1,7 +1,7 @@
 //! Limits that a process sets for itself before it becomes the untrusted program.
 //!
 //! The limits are those of `setrlimit`, so they hold for that program and for all that it starts. Open files that the
-//! process inherited, apart from its three streams, are closed. Where nothing else isolates it, [`restrict`] does.
+//! process inherited, apart from its three streams, are closed. Where nothing else isolates it, [`mod@restrict`] does.
 
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub mod restrict;

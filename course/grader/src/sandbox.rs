@@ -72,7 +72,7 @@ impl RlimitValues {
 #[derive(Debug, Clone)]
 pub enum Sandbox {
     Bubblewrap(Bubblewrap),
-    /// Restrictions that the started program sets for itself: [`crate::confine::restrict`].
+    /// Restrictions that the started program sets for itself: `confine::restrict`.
     Landlock,
     /// Limits of time and memory only.
     None,
