@@ -9,7 +9,7 @@ use crate::lock::{into_inner, lock};
 use crate::memory::rules::Addresses;
 use crate::program::MemSpace;
 
-/// Receives the steps of warps while a launch runs: [`crate::launch::observe`].
+/// Receives the steps of warps while a launch runs: [`crate::launch::launch`].
 pub trait Observer: Sync {
     /// Returns whether a block runs; blocks are numbered with x running fastest. The results of the others are missing.
     fn runs(&self, block: u64) -> bool {
