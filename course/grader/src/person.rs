@@ -29,6 +29,11 @@ impl Person {
         time::seconds(&self.submitted)
     }
 
+    /// Returns the name of the team, as [`key`] makes it.
+    pub(crate) fn team_key(&self) -> Option<String> {
+        Some(key(&self.team)).filter(|team| !team.is_empty())
+    }
+
     /// Returns the names that a submission of this person may have, as [`key`] makes them.
     pub(crate) fn keys(&self) -> Vec<String> {
         let last_first = self.name.rsplit_once([' ', ',']).map(|(first, last)| format!("{last}{first}"));

@@ -94,7 +94,7 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
         let names = names(&submission.student);
         let owners: BTreeSet<usize> = names.iter().filter_map(|name| named.get(name)).flatten().copied().collect();
         // Two of one name are not taken for each other; a team is several.
-        let is_of_team = |at: &usize| !people[*at].team.is_empty() && names.contains(&key(&people[*at].team));
+        let is_of_team = |at: &usize| people[*at].team_key().is_some_and(|team| names.contains(&team));
         let why = match owners.len() {
             0 => Some("nobody in the list has this name"),
             1 => None,
@@ -108,8 +108,8 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
     }
     // What one of a team hands in is the team's; of several, the last.
     let mut teams: HashMap<String, Vec<&Submission>> = HashMap::new();
-    for (person, own) in people.iter().zip(&found).filter(|(person, _)| !person.team.is_empty()) {
-        teams.entry(key(&person.team)).or_default().extend(own);
+    for (person, own) in people.iter().zip(&found) {
+        person.team_key().into_iter().for_each(|team| teams.entry(team).or_default().extend(own));
     }
     let last_first = |all: &mut Vec<&Submission>| {
         if all.len() > 1 {
@@ -119,7 +119,7 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
     };
     found.iter_mut().chain(teams.values_mut()).for_each(last_first);
     let of_person = |(person, own): (&Person, &Vec<&Submission>)| {
-        let all = teams.get(&key(&person.team)).unwrap_or(own);
+        let all = person.team_key().and_then(|team| teams.get(&team)).unwrap_or(own);
         let mut submission = all.first().map_or_else(Submission::absent, |first| (*first).clone());
         if let [first, more @ ..] = &all[..] {
             submission.notes.extend((first.student != person.id).then(|| format!("handed in as {}", first.student)));
@@ -134,8 +134,6 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
 
 /// Returns what the name of a submission may say: all of it, and what stands before a number of Canvas or Moodle.
 fn names(submission: &str) -> Vec<String> {
-    let before = submission.split_once('_').filter(|(_, rest)| {
-        rest.split('_').any(|part| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit()))
-    });
+    let before = submission.split_once('_').filter(|(_, rest)| rest.split('_').any(submissions::is_number));
     [submission].into_iter().chain(before.map(|(name, _)| name)).map(key).collect()
 }

@@ -113,7 +113,6 @@ fn owner_of(name: &str) -> Option<(&str, &str)> {
     if let Some(parts) = name.split_once("_assignsubmission_file_") {
         return Some(parts);
     }
-    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
     // The first number is the person's, the second the file's.
     name.match_indices('_').find_map(|(at, _)| {
         let owner = &name[..at];
@@ -121,6 +120,11 @@ fn owner_of(name: &str) -> Option<(&str, &str)> {
         let (number, file) = name[at + 1..].split_once('_')?;
         (is_number(person) && is_number(number)).then_some((owner, file))
     })
+}
+
+/// Returns whether a part of an exported name is one of its numbers.
+pub(crate) fn is_number(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn has_ending(path: &Path, ending: &str) -> bool {
@@ -146,8 +150,8 @@ impl Submission {
 
     /// Returns the name for which questions are drawn: that of the team or the id in the list of the class.
     pub(crate) fn asked(&self) -> &str {
-        let team = self.person.as_ref().map(|person| person.team.as_str()).filter(|team| !team.is_empty());
-        team.unwrap_or(&self.student)
+        let in_team = self.person.as_ref().filter(|person| person.team_key().is_some());
+        in_team.map_or(&self.student, |person| &person.team)
     }
 
     fn has_files(&self) -> bool {

@@ -1,7 +1,7 @@
 use super::*;
 
 const CLASS: &str = "\u{feff}id,name,team,section,extension,submitted,aliases,mail\n\
-    ada,Ada Lovelace,,1,2,,,a@x\n bob ,\"Noyce, Bob\",red,2,,2026-12-01T17:20:00Z,rnoyce;noyceb,\n\
+    ada,Ada Lovelace,--,1,2,,,a@x\n bob ,\"Noyce, Bob\",red,2,,2026-12-01T17:20:00Z,rnoyce;noyceb,\n\
     cat,Cat Stevens,red,2,,,,\ndan,Dan Brown,,,,,,\nden,Dan Brown,,,,,,\n";
 
 fn given(names: &[&str]) -> Vec<(String, Vec<String>)> {
@@ -14,9 +14,11 @@ fn given(names: &[&str]) -> Vec<(String, Vec<String>)> {
 #[test]
 fn names_of_other_systems_are_understood() {
     for name in ["ada", "Ada Lovelace", "lovelaceada_123_456_v02", "Ada Lovelace_77_assignsubmission_file_", "ADA"] {
-        let ada = &given(&[name])[0];
+        let all = given(&[name]);
         let notes = if name == "ada" { vec![] } else { vec![format!("handed in as {name}")] };
-        assert_eq!(*ada, ("ada".to_owned(), notes), "{name}");
+        assert_eq!(all[0], ("ada".to_owned(), notes), "{name}");
+        // A team of signs alone is none.
+        assert_eq!(all[3], ("dan".to_owned(), vec![]), "{name}");
     }
     assert_eq!(given(&["noyceb_LATE_1_2_v02"])[1].1, ["handed in as noyceb_LATE_1_2_v02"]);
 }
