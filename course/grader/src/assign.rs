@@ -195,8 +195,10 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
     if !assignment.questions.is_empty() {
         copier.put(Path::new("my/answers.toml"), answers(assignment))?;
     }
-    let drawn = drawn_texts(assignment);
-    if !drawn.texts.is_empty() {
+    let texts = |(id, question): &(String, Question)| Some((id.clone(), question.variant.as_ref()?.texts()));
+    let texts: BTreeMap<_, _> = assignment.questions.iter().filter_map(texts).collect();
+    if !texts.is_empty() {
+        let drawn = DrawnTexts { number: drawn_number(assignment.seed), texts };
         let head = "# Questions with all numbers that are drawn; yours: cargo xtask questions ID\n";
         copier.put(Path::new(drawn::FILE), head.to_owned() + &toml::to_string(&drawn)?)?;
     }
@@ -476,12 +478,13 @@ fn readme(assignment: &Assignment) -> String {
     }
     if !assignment.questions.is_empty() {
         out.push_str("\n## Questions\n\nWrite your answers into `my/answers.toml`.\n");
-        let drawn: Vec<String> = drawn_texts(assignment).texts.into_keys().map(|id| format!("`{id}`")).collect();
+        let (drawn, fixed): (Vec<_>, Vec<_>) =
+            assignment.questions.iter().partition(|(_, question)| question.variant.is_some());
         if !drawn.is_empty() {
-            out.push_str(&include_str!("assign/drawn.md").replace("NAMES", &drawn.join(", ")));
+            let names: Vec<String> = drawn.iter().map(|(id, _)| format!("`{id}`")).collect();
+            out.push_str(&include_str!("assign/drawn.md").replace("NAMES", &names.join(", ")));
         }
-        let fixed = assignment.questions.iter().filter(|(_, question)| question.variant.is_none());
-        for (at, (id, question)) in fixed.enumerate() {
+        for (at, (id, question)) in fixed.into_iter().enumerate() {
             out.push_str(if at == 0 { "\n" } else { "" });
             out.push_str(&format!("- `{id}`: {}\n", question.question.trim()));
             for (at, choice) in question.choices.iter().enumerate() {
@@ -496,7 +499,7 @@ fn answers(assignment: &Assignment) -> String {
     let mut out = String::from(
         "# Your answers: a number, or the letter of a choice. The README says where the questions are.\n\n",
     );
-    if !drawn_texts(assignment).texts.is_empty() {
+    if assignment.questions.iter().any(|(_, question)| question.variant.is_some()) {
         out.push_str("student = \"\"  # the ID whose questions you answer\n\n");
     }
     for (id, _) in &assignment.questions {
@@ -505,14 +508,11 @@ fn answers(assignment: &Assignment) -> String {
     out
 }
 
-/// Returns the texts of the questions whose numbers are drawn.
-fn drawn_texts(assignment: &Assignment) -> DrawnTexts {
-    let texts =
-        assignment.questions.iter().filter_map(|(id, question)| Some((id.clone(), question.variant.as_ref()?.texts())));
-    // The number is public: three digits exclude few guesses of the seed.
-    let hash = sha256(format!("questions {}", assignment.seed).as_bytes());
-    let number = u32::from_str_radix(&hash[..6], 16).unwrap_or_default() % 1000;
-    DrawnTexts { number, texts: texts.collect() }
+/// Returns the number of an assignment, from which questions are drawn. It is public: three digits exclude few guesses
+/// of the seed.
+fn drawn_number(seed: u64) -> u32 {
+    let hash = sha256(format!("questions {seed}").as_bytes());
+    u32::from_str_radix(&hash[..6], 16).unwrap_or_default() % 1000
 }
 
 const RUNNER: &str = "[self-hosted, gpu]";
@@ -571,7 +571,7 @@ pub fn rubric(assignment: &Assignment) -> String {
     for (id, question) in &assignment.questions {
         out.push_str(&format!("\n[[question]]\nid = \"{id}\"\npoints = 1\n"));
         if question.variant.is_some() {
-            out.push_str(&format!("drawn = {}\n", drawn_texts(assignment).number));
+            out.push_str(&format!("drawn = {}\n", drawn_number(assignment.seed)));
         }
     }
     out

@@ -98,7 +98,7 @@ pub struct Student {
     /// Remarks for the instructor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What somebody has to look at by hand: nothing was graded, or it is nobody's in the list.
+    /// Remarks on what somebody has to look at by hand: nothing was graded, or it is nobody's in the list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

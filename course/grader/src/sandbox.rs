@@ -4,9 +4,8 @@
 //! no other file, no device, no `/proc`, no network, no other process, no environment, no capability, nothing writable.
 //! Both the compiler and the kernel run so, each in a sandbox of its own.
 //!
-//! Where users may not make namespaces, as in most containers, Landlock and a seccomp filter restrict the program to
-//! the same files and to itself. It then sees the names of processes and users as they are, and can learn of a path
-//! whether it exists; and it has a single process.
+//! Landlock and a seccomp filter restrict the program to the same files and to itself where users may not make
+//! namespaces, as in most containers. It can then learn of a path whether it exists, and it has a single thread.
 
 #[cfg(test)]
 mod tests;
@@ -138,8 +137,8 @@ impl Sandbox {
                 command.env_clear().current_dir(confined.job);
                 command.args(launcher.arguments(confined.limits, NO_LIMIT));
                 if matches!(self, Self::Landlock) {
-                    let own = [confined.program, confined.job].map(Path::to_owned);
-                    for path in launcher.libraries.iter().chain(confined.reads).chain(&own) {
+                    let others = launcher.libraries.iter().chain(confined.reads).map(PathBuf::as_path);
+                    for path in others.chain([confined.program, confined.job]) {
                         command.arg("--reads").arg(path);
                     }
                 }

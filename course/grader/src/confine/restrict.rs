@@ -20,8 +20,6 @@ pub enum RestrictError {
     #[error("Landlock, a part of Linux since 5.13: {0}")]
     Landlock(#[from] RulesetError),
     #[error("seccomp: {0}")]
-    Backend(#[from] seccompiler::BackendError),
-    #[error("seccomp: {0}")]
     Seccomp(#[from] seccompiler::Error),
 }
 
@@ -70,10 +68,10 @@ const OWN_CALLS: &[libc::c_long] = &[
 #[cfg(target_arch = "aarch64")]
 const OWN_CALLS: &[libc::c_long] = &[];
 
-fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
+fn filter() -> Result<BpfProgram, seccompiler::Error> {
     use SeccompCmpArgLen::{Dword, Qword};
     let only = |argument: u8, length: SeccompCmpArgLen, operator: SeccompCmpOp, value: u64| {
-        SeccompRule::new(vec![SeccompCondition::new(argument, length, operator, value)?])
+        SeccompCondition::new(argument, length, operator, value).and_then(|condition| SeccompRule::new(vec![condition]))
     };
     let writes = (libc::O_ACCMODE | libc::O_CREAT | libc::O_TRUNC) as u64;
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> =
@@ -86,5 +84,5 @@ fn filter() -> Result<BpfProgram, seccompiler::BackendError> {
     // As in a kernel that lacks a call: libraries then do without.
     let refused = SeccompAction::Errno(libc::ENOSYS as u32);
     let architecture = std::env::consts::ARCH.try_into()?;
-    SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()
+    Ok(SeccompFilter::new(rules, refused, SeccompAction::Allow, architecture)?.try_into()?)
 }
