@@ -158,7 +158,7 @@
         const [rows, cols, wideB] = [trace.arrays[3][1] / trace.arrays[3][4], trace.arrays[3][2], trace.arrays[4][2]];
         const buffers = trace.arrays[3][4];
         if (rows > cols) {
-            // Tiles between the matrices, and room for fragments above A.
+            // Tiles between the matrices, and space for fragments above A.
             const [below, beside] = [trace.arrays[4][1] / buffers, 12];
             const h = (high - (buffers + 2) * (label + 3)) / (k + buffers * below + m);
             const w = (WIDTH - (buffers + 1) * beside) / (k + buffers * cols + wideB);

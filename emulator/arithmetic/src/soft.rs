@@ -287,7 +287,7 @@ fn sum(a: Exact, b: Exact, mode: Round) -> Exact {
         (_, 0) => return a,
         _ => {}
     }
-    // Highest bits to position 124: room for a carry, and the lost bits of 106 are too small to cancel.
+    // Highest bits to position 124: space for a carry, and the lost bits of 106 are too small to cancel.
     let normal = |x: Exact| {
         let up = x.mantissa.leading_zeros() - 3;
         Exact { exponent: x.exponent - up as i32, mantissa: x.mantissa << up, ..x }

@@ -72,7 +72,7 @@ pub struct TooLarge(pub String);
 /// Resources that loading one module has taken so far, and those that it may take.
 #[derive(Debug)]
 pub struct Account {
-    room: u64,
+    max_bytes: u64,
     max_ops: u64,
     max_steps: u64,
     bytes: Cell<u64>,
@@ -81,13 +81,13 @@ pub struct Account {
 }
 
 impl Account {
-    /// Creates an account with `room` bytes for decoded kernels.
-    pub fn new(room: u64) -> Self {
-        Self::with_limits(room, MODULE_OPS, MODULE_STEPS)
+    /// Creates an account with at most `max_bytes` of decoded kernels.
+    pub fn new(max_bytes: u64) -> Self {
+        Self::with_limits(max_bytes, MODULE_OPS, MODULE_STEPS)
     }
 
-    pub fn with_limits(room: u64, max_ops: u64, max_steps: u64) -> Self {
-        Self { room, max_ops, max_steps, bytes: Cell::new(0), ops: Cell::new(0), steps: Cell::new(0) }
+    pub fn with_limits(max_bytes: u64, max_ops: u64, max_steps: u64) -> Self {
+        Self { max_bytes, max_ops, max_steps, bytes: Cell::new(0), ops: Cell::new(0), steps: Cell::new(0) }
     }
 
     pub fn bytes_taken(&self) -> u64 {
@@ -104,8 +104,8 @@ impl Account {
 
     /// Charges bytes of the decoded module.
     pub fn bytes(&self, n: u64) -> Result<(), TooLarge> {
-        let room = self.room;
-        add(&self.bytes, n, room, || format!("its code takes more than the {room} bytes that there are for it"))
+        let most = self.max_bytes;
+        add(&self.bytes, n, most, || format!("its code takes more than the {most} bytes that there are for it"))
     }
 
     /// Charges operations, with their bytes.

@@ -63,7 +63,7 @@ struct Parser<'a> {
     token: Token<'a>,
     last: Span,
     open: Vec<OpenBracket>,
-    /// Whether the parser is inside a `call`, where `(` opens an argument list and not a subexpression.
+    /// True inside a `call`, where `(` opens an argument list and not a subexpression.
     in_call: bool,
     /// Tokens that still fit in a tree of `bytes`.
     tokens_left: u64,

@@ -85,7 +85,7 @@ pub fn launch(
     };
     job.lane_specials = lane_specials(&job);
     if let Some(calls) = &kernel.calls {
-        // Frames here may take more than a GPU's; where there is no room for that, the stack is as requested.
+        // Frames here may take more than a GPU's; where memory does not suffice for that, the stack is as requested.
         let max_local_bytes = u64::from(limits::LOCAL_BYTES);
         job.local_bytes = calls.local_bytes(options.stack_bytes).min(max_local_bytes) as u32;
         if grid::worker_bytes(&job) > launch_bytes {

@@ -33,7 +33,7 @@ pub struct Question {
     /// Later step in which the question returns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub again: Option<String>,
-    /// The same question with numbers that are drawn.
+    /// Text and answer for numbers that are drawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<DrawnQuestion>,
 }
