@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 use simt::memory::rules::{self, Addresses};
 use simt::program::MemSpace;
 use simt::program::mma::fragment::parse_shape;
-use simt::trace::Matrices;
 
 use crate::machine::{self, Trace};
 
@@ -171,7 +170,7 @@ fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option
     let (access, direction) = match (&did.access, &did.matrices) {
         (Some(access), _) if access.load => (access, Direction::Load),
         (Some(access), _) => (access, Direction::Store),
-        (None, Some(Matrices { rows, transposed })) => (rows, Direction::Matrices { transposed: *transposed }),
+        (None, Some(all)) => (&all.rows, Direction::Matrices { transposed: all.transposed }),
         (None, None) => return Ok(None),
     };
     let first = access.addresses.iter().flatten().min().context("an access of no lane")?;

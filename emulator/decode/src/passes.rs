@@ -16,7 +16,7 @@ pub(crate) mod registers;
 pub(crate) mod sync_patterns;
 pub(crate) mod validate;
 
-/// The `n` registers before the first operation: constants, unknown values in those of `preset`, zeros in the others.
+/// Values before the first operation: constants, and `n` registers, unknown for those in `preset` and otherwise zero.
 #[derive(Clone, Copy)]
 pub(crate) struct InitialRegisters<'a> {
     pub(crate) n: usize,

@@ -71,7 +71,8 @@ fn has_reserve() -> bool {
     reserve.try_reserve_exact(RESERVE).is_ok() && std::hint::black_box(&reserve).capacity() >= RESERVE
 }
 
-/// Returns the layout, for whole pages. With a larger alignment the allocator would clear, and so commit, the pages.
+/// Returns a layout with space for the bytes from its first page on. With a larger alignment the allocator would clear,
+/// and so commit, the pages.
 fn layout(bytes: u64) -> Outcome<Layout> {
     let bytes = usize::try_from(bytes).ok().and_then(|n| n.max(1).checked_add(PAGE));
     Layout::from_size_align(bytes.ok_or(ERROR_OUT_OF_MEMORY)?, 16).map_err(|_| ERROR_OUT_OF_MEMORY)

@@ -33,7 +33,7 @@ unsafe fn read(address: u64, n: usize) -> Vec<u8> {
     bytes
 }
 
-/// Follows a copy with this ticket of a queue, before its call returns.
+/// Tracks a copy with this ticket of a queue, before its call returns.
 ///
 /// # Safety
 /// The source is pinned memory, which is released after work that was submitted before.
@@ -47,7 +47,7 @@ pub(crate) unsafe fn track(queue: usize, ticket: u64, source: u64, n: usize) {
 }
 
 /// Returns whether a copy is tracked: else nothing needs to be looked up for [`settle_awaited`].
-pub(crate) fn is_following() -> bool {
+pub(crate) fn is_tracking() -> bool {
     N_BYTES.load(Ordering::Acquire) != 0
 }
 
@@ -56,15 +56,15 @@ pub(crate) fn settle_awaited(queue: usize, ticket: u64) {
     settle(|copy| copy.queue == queue && copy.ticket <= ticket);
 }
 
-/// Ends following copies from a range of memory, to which other work than the program's own is about to write.
+/// Stops tracking copies from a range of memory, to which other work than the program's own is about to write.
 pub(crate) fn settle_before_overwrite(address: u64, n: usize) {
     let end = address.saturating_add(n as u64);
     settle(|copy| copy.source < end && address < copy.source + copy.bytes.len() as u64);
 }
 
-/// Ends following copies, and reports a source that has changed.
+/// Stops tracking copies, and reports a source that has changed.
 fn settle(is_over: impl Fn(&TrackedCopy) -> bool) {
-    if !is_following() {
+    if !is_tracking() {
         return;
     }
     let mut tracked = lock(&TRACKED);

@@ -80,12 +80,6 @@ impl Access {
         u32::from(self.element) * u32::from(self.n)
     }
 
-    /// Returns whether each element takes a 64-bit register.
-    #[inline(always)]
-    pub fn takes_wide_registers(&self) -> bool {
-        self.wide || self.element == 8
-    }
-
     /// Returns the destinations of a load, in order; `None` for an element that is dropped.
     pub fn destinations(&self) -> impl Iterator<Item = Option<Dst>> {
         self.regs.iter().take(usize::from(self.n)).map(|&register| Dst::try_from(register).ok())

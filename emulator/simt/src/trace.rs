@@ -46,7 +46,7 @@ pub struct Step {
     /// Memory of a load, a store or an atomic.
     pub access: Option<Access>,
     /// Matrices of an `ldmatrix`, which is no other access.
-    pub matrices: Option<Matrices>,
+    pub matrices: Option<Box<Matrices>>,
 }
 
 /// Matrices of 8 × 8 elements of 16 bits that `ldmatrix` distributes over the lanes.
@@ -63,7 +63,7 @@ pub struct Matrices {
 pub struct Access {
     /// Space; for a generic address, the one that it led to.
     pub space: MemSpace,
-    /// Whether it is a load, not a store or an atomic.
+    /// True for a load, false for a store or an atomic.
     pub load: bool,
     /// Bytes that each lane accesses.
     pub bytes: u32,

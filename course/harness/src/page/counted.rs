@@ -142,7 +142,7 @@ fn products(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) -> S
 fn once(shape: Shape, counted: &[(&Entry<'_>, Counters)]) -> String {
     let mut each: Vec<String> = Vec::new();
     for (entry, _) in counted {
-        // FP64 never uses tensor cores, so the note is about the others.
+        // The note has no figure for FP64: that of FP32 stands for all work without tensor cores.
         let (work, of) = match entry.work {
             Work::Tensor { operands, result, .. } => {
                 let (from, to) = (operands.name(), result.name());

@@ -86,7 +86,8 @@ impl<'a> Lower<'a> {
         Ok(Addr { src, wide, offset: 0 })
     }
 
-    /// Lowers `cvta.shared.u64 a, b` makes a generic address, `cvta.to.shared.u64` one of the space.
+    /// Lowers `cvta.shared.u64 a, b`, which makes a generic address, and `cvta.to.shared.u64`, which makes one of the
+    /// space.
     pub(super) fn cvta(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
         let space = space_of(instruction).ok_or_else(|| self.invalid("`cvta` must name a state space"))?;

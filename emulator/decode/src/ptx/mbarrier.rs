@@ -118,7 +118,8 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], n, [barrier];`
+    /// Lowers `cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [to], [from], n, [barrier];`, and
+    /// other bulk copies of bytes.
     pub(super) fn bulk_copy(&mut self, instruction: &'a Instruction) -> Result<()> {
         if instruction.has("prefetch") {
             return self.emit(OpKind::Nop);

@@ -1,7 +1,7 @@
 //! `wmma`. PTX leaves the layout of fragments open; ours is that of sm_90, as ptxas 13 lays them out, and so are the
 //! accesses: `ldmatrix` for 16-bit factors in shared memory, otherwise ordinary loads, transposed by `movmatrix` where
-//! the matrix lies the other way. Rows of integers along k are loaded alike, others byte by byte. Products are those of
-//! `mma.sync`.
+//! the matrix lies the other way. Rows of integers and bits along k are loaded alike, other integers byte by byte.
+//! Products are those of `mma.sync`.
 
 use ptx::ast::{Instruction, Operand, Type};
 

@@ -359,7 +359,7 @@ fn launch_by(
         .or_else(|code| stream.capture.position().map_or(Err(code), |position| position.capture.refuse(code)))?;
     let mut words = kernel.config.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
     let is_of_host = |word: u64| word < FIRST_DEVICE_ADDRESS && allocations::find(word).is_some();
-    if staging::is_following() && words.any(is_of_host) {
+    if staging::is_tracking() && words.any(is_of_host) {
         // The kernel can write to host memory how far the stream is.
         staging::settle_awaited(stream.context.queue.id(), u64::MAX);
     }

@@ -365,7 +365,7 @@ impl Worker<'_> {
     fn store<M: RunMode>(&mut self, a: &Access, pc: u32, active: LaneMask) {
         let memo = self.job.plan.memo_of[pc as usize] as usize;
         let make_spec = || AccessSpec::of(a, AccessKind::Write, pc, memo);
-        let moved = M::GENERAL && M::checks(self) && self.propagate_store(a, pc, active);
+        let moved = M::GENERAL && M::checks(self) && self.check_stored(a, pc, active);
         let memory = self.locate::<M>(make_spec, active);
         if a.order == Order::Strong {
             std::sync::atomic::fence(std::sync::atomic::Ordering::Release);
@@ -386,7 +386,7 @@ impl Worker<'_> {
     #[cold]
     fn zero(&mut self, a: &Access, lanes: LaneMask) {
         for dst in a.destinations() {
-            lanes.iter().for_each(|lane| self.set_lane(dst, a.takes_wide_registers(), lane, 0));
+            lanes.iter().for_each(|lane| self.set_lane(dst, a.wide, lane, 0));
         }
     }
 

@@ -257,7 +257,7 @@ impl<'j> Worker<'j> {
 
     /// Returns the start of a lane's local memory.
     pub(crate) fn local_offset(&self, lane: usize) -> usize {
-        (self.warp.index as usize * WARP + lane) * local_stride(self.job)
+        self.warp.thread_of(lane) as usize * local_stride(self.job)
     }
 }
 

@@ -58,7 +58,7 @@ impl Filler<'_> {
     /// Returns how many neighbours in a row one execution fills.
     fn lanes(&self) -> i64 {
         let bytes = self.launch.ops(self.instr).map(|op| match op {
-            OpKind::Store(access) => u32::from(access.element) * u32::from(access.n),
+            OpKind::Store(access) => access.bytes(),
             OpKind::CpAsync { bytes, .. } => u32::from(*bytes),
             _ => 0,
         });

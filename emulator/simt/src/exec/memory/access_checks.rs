@@ -162,7 +162,7 @@ impl Values for Stored<'_> {
     fn stored(&self, lane: u32, offset: u32, bytes: u32) -> u64 {
         let Some(a) = self.store else { return 0 };
         let element = u32::from(a.element).max(1);
-        let wide = if a.takes_wide_registers() { 8 } else { 4 };
+        let wide = if a.wide { 8 } else { 4 };
         let mut value = 0;
         for i in 0..bytes.min(8) {
             let (index, byte) = (((offset + i) / element) as usize & 7, (offset + i) % element);

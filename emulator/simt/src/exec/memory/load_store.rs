@@ -238,7 +238,7 @@ unsafe fn read_element(from: *const u8, bytes: u8, signed: bool) -> u64 {
 /// As [`load`].
 #[inline(never)]
 unsafe fn load_any(lanes: &Lanes, a: &Access, active: LaneMask, spread: Spread, place: impl Fn(usize) -> *mut u8) {
-    let wide = a.takes_wide_registers();
+    let wide = a.wide;
     for (e, &dst) in a.regs.iter().take(usize::from(a.n)).enumerate() {
         if dst == NONE {
             continue;
@@ -315,7 +315,7 @@ unsafe fn store_word(lanes: &Lanes, src: i32, place: Near, shape: LaneLayout) {
 /// As [`store`]; all lanes, four 4-byte elements.
 #[inline(always)]
 unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
-    // SAFETY: all lanes are active, so each has readable memory; registers are in range. x86-64 has SSE2.
+    // SAFETY: all lanes are active, so each has writable memory; registers are in range. x86-64 has SSE2.
     unsafe {
         let from: [*const u32; 4] = std::array::from_fn(|e| lanes.source(a.regs[e]).cast());
         for lane in (0..32).step_by(4) {
@@ -346,7 +346,7 @@ unsafe fn store_quads(lanes: &Lanes, a: &Access, place: Near) {
 /// As [`store`].
 #[inline(never)]
 unsafe fn store_any(lanes: &Lanes, a: &Access, active: LaneMask, place: impl Fn(usize) -> *mut u8) {
-    let wide = a.takes_wide_registers();
+    let wide = a.wide;
     let n = usize::from(a.n).min(8);
     // SAFETY: memory is writable and aligned for the `active` lanes, and registers are in range.
     unsafe {

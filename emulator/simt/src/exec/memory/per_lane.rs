@@ -163,10 +163,9 @@ fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usiz
 /// Returns the problem of an address in another block, where the instruction names the block's own shared memory.
 fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<RemoteProblem> {
     let Holder::Other(rank, _) = worker.holder(offset) else { return None };
-    let kernel = worker.job.kernel;
-    let instr = kernel.ops[spec.pc as usize].instr;
-    let reaches_all =
-        spec.space == MemSpace::Generic || kernel.instrs[instr as usize].mnemonic().contains("shared::cluster");
+    let instr = worker.job.instr_at(spec.pc);
+    let reaches_all = spec.space == MemSpace::Generic
+        || worker.job.kernel.instrs[instr as usize].mnemonic().contains("shared::cluster");
     (!reaches_all).then_some(RemoteProblem::NotOwn { rank })
 }
 

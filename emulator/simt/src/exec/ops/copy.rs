@@ -89,7 +89,7 @@ impl Worker<'_> {
         self.block.copies.reserve(self.job.n_warps as usize);
         let copies = &mut self.block.copies;
         copies.arrived.resize(copies.committed.len(), 0);
-        let thread = self.warp.index as usize * 32 + lane;
+        let thread = self.warp.thread_of(lane) as usize;
         copies.arrivals.push_back(Arrival { barrier, thread: thread as u32, number: copies.arrived[thread] });
         copies.arrived[thread] += 1;
         let oldest = copies.arrivals.front().map(|a| a.barrier);

@@ -111,7 +111,7 @@ impl Worker<'_> {
             }
         }
         let is_clean = self.checks.shadow.is_clean();
-        let holes = if is_clean { Vec::new() } else { self.propagate_stored_matrices(access, pc, active) };
+        let holes = if is_clean { Vec::new() } else { self.check_stored_matrices(access, pc, active) };
         let spec = self.spec(access, AccessKind::Write, pc);
         let Located { lanes: good, addresses: place, .. } = self.locate_any(spec, lanes);
         for lane in good.iter() {

@@ -26,7 +26,7 @@ impl Worker<'_> {
             if self.job.check_level.checks() {
                 let instr = self.job.instr_at(pc);
                 for (at, bytes) in read {
-                    self.propagate_printed(at, bytes, lane, instr);
+                    self.check_printed(at, bytes, lane, instr);
                 }
             }
             self.set32(dst, lane, n);

@@ -22,9 +22,9 @@ impl Worker<'_> {
             _ => None,
         };
         let matrices = match &op.kind {
-            OpKind::MatrixLoad(a) => {
+            OpKind::MatrixLoad(a) if !active.is_empty() => {
                 let rows = self.reached(a.space, &a.addr, 16, true, active & LaneMask::from_bits(a.lanes()));
-                Some(Matrices { rows, transposed: a.transposed })
+                Some(Box::new(Matrices { rows, transposed: a.transposed }))
             }
             _ => None,
         };

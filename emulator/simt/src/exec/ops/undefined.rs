@@ -136,7 +136,7 @@ impl Worker<'_> {
         let instr = self.job.instr_at(pc);
         let lanes = lanes & !self.report_in_flight(lanes, a.bytes(), instr);
         let element = u32::from(a.element);
-        let wide = a.takes_wide_registers();
+        let wide = a.wide;
         for (e, dst) in a.destinations().enumerate() {
             let Some(dst) = dst else { continue };
             let spot = self.checks.shadow.line(dst);
@@ -205,7 +205,7 @@ impl Worker<'_> {
     }
 
     /// Reports undefined values that were computed, before a store. Returns whether others are undefined.
-    pub(crate) fn propagate_store(&mut self, a: &Access, pc: u32, active: LaneMask) -> bool {
+    pub(crate) fn check_stored(&mut self, a: &Access, pc: u32, active: LaneMask) -> bool {
         let element = u32::from(a.element);
         let mut moved = LaneMask::EMPTY;
         for &src in &a.regs[..usize::from(a.n)] {
@@ -336,7 +336,7 @@ impl Worker<'_> {
         let new = self.block.collector.is_new_access(used.code(), origin.load, self.block.index, (space, address));
         let written = new.then(|| self.written_around(space, address, lanes.first() & 31));
         let access = BadAccess::at(AccessKind::Read, space, address, origin.bytes);
-        let thread = self.warp.index * 32 + lanes.first() as u32;
+        let thread = self.warp.thread_of(lanes.first());
         let fresh = match space {
             MemSpace::Shared => self.passed_fresh(thread),
             _ => None,
@@ -550,7 +550,7 @@ impl Worker<'_> {
         self.block.carried.put(window::SHARED + u64::from(to), origin);
     }
 
-    /// Follows a shuffle: each `active` lane takes what the lane `from` of it has.
+    /// Propagates a shuffle: each `active` lane takes what the lane `from` of it has.
     pub(crate) fn propagate_shuffle(
         &mut self,
         src: i32,
@@ -599,7 +599,7 @@ impl Worker<'_> {
         self.spread(dst, group, open, origins, pc);
     }
 
-    /// Follows a result for the lanes of a group that depends on all bits of their sources.
+    /// Propagates a result for the lanes of a group that depends on all bits of their sources.
     pub(crate) fn propagate_gathered(&mut self, src: i32, dst: ShadowIndex, group: LaneMask, open: u64, pc: u32) {
         let source = self.checks.shadow.source(src);
         let undefined = source.map_or(LaneMask::EMPTY, |source| self.checks.shadow.lanes(source) & group);
@@ -618,7 +618,7 @@ impl Worker<'_> {
     }
 
     /// Reports undefined arguments that `printf` has read from here.
-    pub(crate) fn propagate_printed(&mut self, address: u64, bytes: u32, lane: usize, instr: u32) {
+    pub(crate) fn check_printed(&mut self, address: u64, bytes: u32, lane: usize, instr: u32) {
         let undefined = self.unwritten_bytes(address, bytes, lane);
         if undefined == 0 {
             return;

@@ -13,7 +13,7 @@ use crate::program::{MatrixAccess, Mma};
 pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;
 
 impl Worker<'_> {
-    /// Follows an MMA: an undefined element of A reaches a row of D, one of B a column.
+    /// Propagates an MMA: an undefined element of A reaches a row of D, one of B a column.
     #[cold]
     pub(in crate::exec) fn propagate_mma(&mut self, mma: &Mma, pc: u32, active: LaneMask) {
         let instr = self.job.instr_at(pc);
@@ -60,7 +60,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Follows undefined bytes that `ldmatrix` has read in rows.
+    /// Propagates undefined bytes that `ldmatrix` has read in rows.
     #[inline]
     pub(in crate::exec) fn propagate_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) {
         if !self.checks.fresh.lanes.is_empty() || !self.checks.shadow.is_clean() {
@@ -100,12 +100,7 @@ impl Worker<'_> {
 
     /// Returns which bytes that `stmatrix` is about to store are undefined and only moved; reports computed ones.
     #[cold]
-    pub(in crate::exec) fn propagate_stored_matrices(
-        &mut self,
-        access: &MatrixAccess,
-        pc: u32,
-        active: LaneMask,
-    ) -> Holes {
+    pub(in crate::exec) fn check_stored_matrices(&mut self, access: &MatrixAccess, pc: u32, active: LaneMask) -> Holes {
         let instr = self.job.instr_at(pc);
         let mut holes: Holes = Vec::new();
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
@@ -153,7 +148,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Follows undefined elements through `movmatrix`, which moves them to other lanes.
+    /// Propagates undefined elements through `movmatrix`, which moves them to other lanes.
     #[cold]
     pub(in crate::exec) fn propagate_moved_matrix(&mut self, dst: u32, src: i32, active: LaneMask) {
         let source = self.checks.shadow.source(src);

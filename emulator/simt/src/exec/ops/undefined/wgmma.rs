@@ -10,7 +10,7 @@ use crate::program::{Wgmma, WgmmaA, window};
 pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];
 
 impl Worker<'_> {
-    /// Follows a product that the running warp issues, to existing accumulators if `adds`.
+    /// Propagates a product that the running warp issues, to existing accumulators if `adds`.
     pub(in crate::exec) fn propagate_wgmma(
         &mut self,
         wgmma: &Wgmma,

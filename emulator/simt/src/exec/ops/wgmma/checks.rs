@@ -391,7 +391,7 @@ impl Worker<'_> {
     /// Reports the use of a register of a product under way, but for moves, which compilers add.
     pub(super) fn report_in_flight_use(&mut self, number: u64, pc: u32, active: LaneMask, writes: bool, factor: bool) {
         let kernel = self.job.kernel;
-        let instr = kernel.ops[pc as usize].instr;
+        let instr = self.job.instr_at(pc);
         if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
             return;
         }
@@ -405,7 +405,7 @@ impl Worker<'_> {
         group.warps[own].reported = issued;
         let Some(part) = &group.products[group.place(number)].parts[own] else { return };
         let problem = BadWgmma::InFlight {
-            product: kernel.ops[part.pc as usize].instr,
+            product: self.job.instr_at(part.pc),
             writes,
             factor,
             behind: committed.checked_sub(part.group + 1),
