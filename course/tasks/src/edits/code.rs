@@ -256,7 +256,7 @@ impl<'s> Code<'s> {
     }
 
     /// Returns the end of the scope of a name that is declared at a token.
-    fn scope_end(&self, at: usize) -> usize {
+    pub(super) fn scope_end(&self, at: usize) -> usize {
         let Some(open) = self.parents[at] else { return usize::MAX };
         let close = self.partners[open].unwrap_or(usize::MAX);
         if self.tokens[open].text != "(" {
@@ -349,7 +349,7 @@ impl<'s> Code<'s> {
         if is_alone { start..end } else { range }
     }
 
-    /// Returns the changes that move a part of the text to a place.
+    /// Returns the changes that move a part of the text to a place, the removal first: `add` orders them.
     pub(super) fn moved(&self, part: Range<usize>, place: usize) -> Changes {
         let text = self.text[part.clone()].to_owned();
         vec![(part, String::new()), (place..place, text)]

@@ -32,10 +32,7 @@ impl Search<'_> {
                 Some((named.is_some(), code.words(code.operand(sign + 1))))
             };
             let divisors: Vec<&str> = statement.clone().filter_map(|at| Some(quotient(at)?.1)).collect();
-            let mut is_counted = false;
             for head in heads(code, start) {
-                is_counted |=
-                    code.at(head.start - 1) == "for" && head.clone().any(|at| code.is_head(at) && is_used(code.at(at)));
                 for sign in head.clone().filter(|at| is_used(code.at(at - 1))) {
                     let end =
                         (sign..head.end).find(|end| matches!(code.at(*end), ";" | "&&" | "||")).unwrap_or(head.end);
@@ -54,7 +51,7 @@ impl Search<'_> {
                     others.into_iter().for_each(|other| self.put(FILLS, 0, sign + 1..end, other));
                 }
             }
-            if let Some((is_named, by)) = quotient(at + 2).filter(|_| !is_counted) {
+            if let Some((is_named, by)) = quotient(at + 2) {
                 let number = code.operand(at + 2);
                 let (name, n) = (code.words(number.clone()), number.len());
                 let (counter, head) = match is_named {
@@ -77,12 +74,7 @@ impl Search<'_> {
 /// Returns the insides of the heads of `for` and `if` whose bodies have a statement.
 fn heads(code: &Code<'_>, statement: usize) -> Vec<Range<usize>> {
     let heads = (1..statement).filter(|open| matches!(code.at(open - 1), "for" | "if"));
-    let bodies = heads.filter_map(|open| Some((open, code.partner(open)?)));
-    let has = |(open, close): &(usize, usize)| {
-        let is_end = |end: &usize| code.at(*end) == ";" && code.parent(*end) == code.parent(*open);
-        let end = code.partner(close + 1).filter(|_| code.at(close + 1) == "{");
-        let end = end.or_else(|| (*close..code.tokens.len()).find(is_end)).unwrap_or(*close);
-        (*close..end).contains(&statement)
-    };
+    let bodies = heads.filter_map(|open| Some((open, code.partner(open).filter(|close| *close > open + 1)?)));
+    let has = |(open, close): &(usize, usize)| (*close..code.scope_end(open + 1)).contains(&statement);
     bodies.filter(has).map(|(open, close)| open + 1..close).collect()
 }

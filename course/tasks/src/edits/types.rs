@@ -47,10 +47,13 @@ impl Search<'_> {
     /// Puts the type of the elements in place of `float` in kernels of `double`: in one place, in all of a function,
     /// and everywhere. In a template it is the parameter, and a function without one becomes a template.
     pub(super) fn wide_types(&self) {
+        if !self.task.work.is_double() {
+            return;
+        }
         let code = &self.code;
         let mut everywhere = Changes::new();
         let is_body = |at: &usize| code.at(*at) == "{" && code.parent(*at).is_none();
-        for open in (0..code.tokens.len()).filter(is_body).filter(|_| self.task.work.is_double()) {
+        for open in (0..code.tokens.len()).filter(is_body) {
             let is_end = |at: &usize| code.parent(*at).is_none() && matches!(code.at(*at), ";" | "}");
             let start = (0..open).rev().find(is_end).map_or(0, |end| end + 1);
             let mut head = start..open;
@@ -65,7 +68,7 @@ impl Search<'_> {
                 "fmaf" | "__fmaf_rn" => Some((code.bytes(at..at + 1), "fma".to_owned())),
                 _ => None,
             };
-            let mut all: Changes = (start..code.partner(open).unwrap_or(open)).filter_map(new).collect();
+            let mut all: Changes = (start..code.close(open)).filter_map(new).collect();
             if parameter.is_some() || is_kernel {
                 all.iter().for_each(|change| self.add(NARROW, 0, vec![change.clone()]));
             } else if !all.is_empty() {
