@@ -105,18 +105,30 @@ fn of_type(sets: &[Set<'_>], types: &[&str]) -> Option<String> {
 
 /// Returns where a kernel of double, or a function that it calls, has words for float.
 fn floats(source: &Source) -> Option<String> {
-    const MANY: usize = 4;
-    let is_float = |line: &u32| {
-        let text = source.clean_line(*line).unwrap_or_default();
+    let has = |line: u32, wanted: &str| {
+        let text = source.clean_line(line).unwrap_or_default();
         let mut words = text.split(|c: char| !c.is_alphanumeric() && c != '_');
-        words.any(|word| matches!(word, "float" | "fmaf" | "__fmaf_rn"))
-            && !["sgemm", "gemm<"].iter().any(|of| text.contains(of))
+        words.any(|word| word == wanted) && !["sgemm", "gemm<"].iter().any(|of| text.contains(of))
     };
-    let lines = (1..=source.n_lines()).filter(is_float).filter(|line| !source.is_unreached(*line));
-    let lines: Vec<String> = lines.map(|line| line.to_string()).collect();
-    let (s, have) = if lines.len() > 1 { ("s", "have") } else { ("", "has") };
-    let is_few = (1..=MANY).contains(&lines.len());
-    is_few.then(|| format!("line{s} {} {have} `float` for elements that are double", lines.join(", ")))
+    let words = ["float", "fmaf", "__fmaf_rn"];
+    let lines = few_lines(source, |line| words.iter().any(|word| has(line, word)))?;
+    let found = words.iter().filter(|word| lines.iter().any(|line| has(*line, word)));
+    let found: Vec<String> = found.map(|word| format!("`{word}`")).collect();
+    let have = if lines.len() > 1 { "have" } else { "has" };
+    Some(format!("{} {have} {} for elements that are double", numbered(&lines), found.join(" or ")))
+}
+
+/// Returns the lines that are one of the sought, where the kernel or a function that it calls has some, and few.
+fn few_lines(source: &Source, is: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
+    const MANY: usize = 4;
+    let found = (1..=source.n_lines()).filter(|line| is(*line) && !source.is_unreached(*line));
+    Some(found.collect::<Vec<u32>>()).filter(|lines| (1..=MANY).contains(&lines.len()))
+}
+
+/// Formats numbers of lines: `line 12`, `lines 12, 14`.
+fn numbered(lines: &[u32]) -> String {
+    let s = if lines.len() > 1 { "s" } else { "" };
+    format!("line{s} {}", lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
 }
 
 fn exchanged(sets: &[Set<'_>]) -> Option<String> {
@@ -164,11 +176,10 @@ fn rounds(source: &Source) -> Option<String> {
 
 /// Returns where matrices and sums are used.
 fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>) -> Option<String> {
-    const MANY: usize = 4;
     let places = names.into_iter().filter_map(|(name, access)| {
-        let is_used = |line: &u32| {
-            let text = source.clean_line(*line).unwrap_or_default();
-            source.uses(*line, name).iter().any(|found| {
+        let is_used = |line: u32| {
+            let text = source.clean_line(line).unwrap_or_default();
+            source.uses(line, name).iter().any(|found| {
                 let is_used = !found.subscripts.is_empty() || text[..found.start].ends_with('(');
                 match access {
                     _ if text.contains("__shared__") => false,
@@ -179,16 +190,12 @@ fn used<'n>(source: &Source, names: impl IntoIterator<Item = (&'n str, Access)>)
                 }
             })
         };
-        let reached = (1..=source.n_lines()).filter(is_used).filter(|line| !source.is_unreached(*line));
-        let lines = reached.map(|line| line.to_string()).collect::<Vec<_>>();
-        let s = if lines.len() > 1 { "s" } else { "" };
         let verb = match access {
             Access::Read => "read",
             Access::Written => "written",
             Access::Summed => "summed",
         };
-        let few = (1..=MANY).contains(&lines.len());
-        few.then(|| format!("{name} is {verb} at line{s} {}", lines.join(", ")))
+        Some(format!("{name} is {verb} at {}", numbered(&few_lines(source, is_used)?)))
     });
     let places = places.collect::<Vec<_>>();
     (!places.is_empty()).then(|| places.join("; "))
