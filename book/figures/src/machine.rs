@@ -137,8 +137,8 @@ fn defined(path: &str, name: &str) -> anyhow::Result<Option<u32>> {
     if let Some(value) = catalog::constants::constant(&text, name) {
         return Ok(Some(value));
     }
-    let included = text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
-    included.map(|header| defined(&format!("kernels/{header}"), name).transpose()).find_map(|found| found).transpose()
+    let mut included = text.lines().filter_map(|line| line.strip_prefix("#include \"")?.strip_suffix('"'));
+    included.find_map(|header| defined(&format!("kernels/{header}"), name).transpose()).transpose()
 }
 
 /// Returns the rows and columns of C that one block owns.
@@ -226,7 +226,8 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
     Ok(Trace { report, steps, warps, loaded: Arc::clone(kernel), buffers })
 }
 
-fn launch_of(kernel: &'static str, shape: Shape) -> anyhow::Result<Launch> {
+fn launch_of(kernel: &str, shape: Shape) -> anyhow::Result<Launch> {
+    let kernel = kernel_of(kernel)?.name;
     let [tile_m, tile_n] = tile(kernel)?;
     let [factor, result] = element_bytes(kernel)?;
     let array = |rows: usize, cols: usize, bytes: u64| Operand::Array(bytes * (rows * cols) as u64);
@@ -244,16 +245,16 @@ pub(crate) fn sizes(shape: Shape) -> impl Iterator<Item = Operand> {
     [shape.m, shape.n, shape.k].into_iter().map(|size| Operand::Int(size as i32))
 }
 
-pub(crate) fn product(kernel: &'static str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
+pub(crate) fn product(kernel: &str, shape: Shape, warp: WarpPosition) -> anyhow::Result<Trace> {
     run(&launch_of(kernel, shape)?, Some((warp.block, Some(warp.warp))))
 }
 
 /// Traces all warps of the first block, in the order in which the emulated GPU ran them.
 pub(crate) fn block(kernel: &str, [m, n, k]: [usize; 3]) -> anyhow::Result<Trace> {
-    run(&launch_of(kernel_of(kernel)?.name, Shape { m, n, k })?, Some((FIRST.block, None)))
+    run(&launch_of(kernel, Shape { m, n, k })?, Some((FIRST.block, None)))
 }
 
-pub(crate) fn counters(kernel: &'static str, shape: Shape) -> anyhow::Result<Counters> {
+pub(crate) fn counters(kernel: &str, shape: Shape) -> anyhow::Result<Counters> {
     Ok(run(&launch_of(kernel, shape)?, None)?.report.total)
 }
 

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use simt::memory::rules::{self, Addresses};
 use simt::program::MemSpace;
 use simt::program::mma::fragment::parse_shape;
+use simt::program::text::{InstrText, registers};
 
 use crate::machine::{self, Trace};
 
@@ -206,17 +207,17 @@ fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option
 }
 
 /// Returns the lists of registers in an instruction's text.
-fn registers(text: &str) -> Vec<Vec<&str>> {
-    let lists = text.split(['{', '}']).skip(1).step_by(2);
-    lists.map(|list| list.split(',').map(str::trim).collect()).collect()
+fn register_lists(text: &str) -> Vec<Vec<&str>> {
+    let lists = InstrText::new(text).operands.into_iter().filter(|operand| operand.starts_with('{'));
+    lists.map(|list| registers(list).collect()).collect()
 }
 
 /// Returns the steps that load the fragments of A and B of an MMA, which is step `at`, and those that store its
 /// accumulators: the first, and their number.
 fn fragments(steps: &[PageStep], at: usize) -> anyhow::Result<[[usize; 2]; 3]> {
-    let lists = registers(&steps[at].text);
+    let lists = register_lists(&steps[at].text);
     let moves = |i: &usize, load: bool, list: usize| {
-        let own = registers(&steps[*i].text);
+        let own = register_lists(&steps[*i].text);
         let has = own.first().is_some_and(|own| lists.get(list).is_some_and(|wanted| own.contains(&wanted[0])));
         has && steps[*i].reach().is_some_and(|reach| reach.load() == load)
     };

@@ -1,3 +1,5 @@
+use catalog::Shape;
+
 use super::*;
 
 /// Totals over the warps of a grid of one block equal the counters of the launch.
@@ -5,7 +7,8 @@ use super::*;
 fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
     for subject in subjects()? {
         let followed = Followed::new(&subject)?;
-        let counted = machine::block(&subject.name, subject.shape)?.report.total;
+        let [m, n, k] = subject.shape;
+        let counted = machine::counters(&subject.name, Shape { m, n, k })?;
         let steps = || followed.warps.iter().flatten();
         let cost = |shared: bool, load: bool| -> u64 {
             let reached = steps().filter_map(PageStep::reach);
