@@ -516,6 +516,19 @@ pub(crate) struct Counter<'a> {
     pub(crate) end: Option<i64>,
 }
 
+impl Counter<'_> {
+    /// Returns how often the body is executed.
+    pub(crate) fn rounds(&self) -> Option<i64> {
+        let last = self.end?.checked_sub(1)?.checked_sub(self.start)?;
+        Some(last.div_euclid(self.step) + 1)
+    }
+
+    /// Returns the value in a round, counted from 0.
+    pub(crate) fn at(&self, round: i64) -> Option<i64> {
+        round.checked_mul(self.step)?.checked_add(self.start)
+    }
+}
+
 /// The cause of a mistake and what to do about it, each as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Reason {

@@ -88,6 +88,11 @@ impl<'a> Trace<'a> {
         Some(operand.trim_start_matches('[').trim_end_matches(']').trim())
     }
 
+    /// Returns the operand of an address, without an offset that is added: a register, or the name of a variable.
+    pub(crate) fn base(&self, instr: u32) -> Option<&'a str> {
+        Some(split_address(self.operand(instr)?).0)
+    }
+
     /// Returns whether a trap is that of a grid's barrier without a workspace: a branch on `%envreg1` and `%envreg2`,
     /// which say where the workspace is, goes past it.
     pub(crate) fn traps_without_workspace(&self, trap: u32) -> bool {
@@ -126,7 +131,7 @@ impl<'a> Trace<'a> {
 
     /// Returns the values that the address of an access depends on. `None`: too many to follow.
     pub(crate) fn ends(&self, instr: u32) -> Option<BTreeSet<End>> {
-        let (base, _) = split_address(self.operand(instr)?);
+        let base = self.base(instr)?;
         let mut ends = BTreeSet::new();
         let mut seen = BTreeSet::new();
         self.collect(base, &mut ends, &mut seen, 0)?;
@@ -175,7 +180,7 @@ impl<'a> Trace<'a> {
         let parts = self.parts(instr)?;
         Some(match parts.family() {
             "ld" if parts.mnemonic.starts_with("ld.param") => {
-                let name = split_address(self.operand(instr)?).0;
+                let name = self.base(instr)?;
                 match self.kernel.params.iter().position(|param| param.name == name) {
                     Some(index) => Source::End(End::Param(index)),
                     None => Source::End(End::Other(instr)),

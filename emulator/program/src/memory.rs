@@ -47,6 +47,13 @@ pub enum Order {
     Strong,
 }
 
+impl Order {
+    /// Returns whether it is an atomic or a volatile, relaxed, acquire or release access.
+    pub fn is_strong(self) -> bool {
+        matches!(self, Self::Strong | Self::InStep)
+    }
+}
+
 /// A load or a store of one to eight elements per lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {

@@ -225,6 +225,13 @@ pub enum OpKind {
     Nop,
 }
 
+impl OpKind {
+    /// Returns whether it orders a thread's accesses before it with those after it.
+    pub fn is_fence(&self) -> bool {
+        matches!(self, Self::Fence | Self::ProxyFence)
+    }
+}
+
 /// Where the lanes that a branch separates reconverge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reconverge {

@@ -159,10 +159,12 @@ impl Case<'_> {
             text = bare(definition);
         }
         // The largest pitch makes rows; what is smaller is a place in one.
-        let pitches = terms(text).into_iter().filter_map(|(_, term)| self.pitch(term));
-        let largest = pitches.map(|(_, name, value)| (name, value)).max_by_key(|(_, value)| *value);
+        let terms = terms(text).into_iter().map(|(negative, term)| (negative, term, self.pitch(term)));
+        let terms: Vec<_> = terms.collect();
+        let pitches = terms.iter().filter_map(|(_, _, pitch)| pitch.as_ref());
+        let largest = pitches.map(|(_, name, value)| (name.clone(), *value)).max_by_key(|(_, value)| *value);
         let is_largest = |value: i64| largest.as_ref().is_some_and(|(_, largest)| value == *largest);
-        let parsed = terms(text).into_iter().map(|(negative, term)| match self.pitch(term) {
+        let parsed = terms.into_iter().map(|(negative, term, pitch)| match pitch {
             Some((text, _, pitch)) if is_largest(pitch) => Term { negative, text, pitch },
             _ => Term { negative, text: term, pitch: 1 },
         });

@@ -1,7 +1,7 @@
 //! Indices `X * P + Y` of a matrix in which the wrong part is multiplied, or by another length than that of a row.
 
 use crate::finding::Space;
-use crate::launch_context::{Counter, Reason};
+use crate::launch_context::Reason;
 use crate::locate::{arrays::Target, case::Case};
 use crate::source::{expression, text::size_of};
 use crate::words::code;
@@ -162,9 +162,8 @@ pub(crate) fn exchanged(case: &Case<'_>, target: &Target) -> Option<String> {
     let loops = launch.loops(case.instr);
     let last = |name: &str, who| {
         loops.iter().find_map(|one| {
-            let Counter { start, step, end, .. } = one.counter(launch, who).filter(|counted| counted.name == name)?;
-            let rounds = end?.checked_sub(1)?.checked_sub(start)? / step;
-            rounds.checked_mul(step)?.checked_add(start)
+            let counter = one.counter(launch, who).filter(|counted| counted.name == name)?;
+            counter.at((counter.rounds()? - 1).max(0))
         })
     };
     let value = |text: &str, thread: u64| {

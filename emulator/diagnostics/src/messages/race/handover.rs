@@ -5,7 +5,7 @@ use crate::launch_context::Reason;
 use crate::trace::End;
 use crate::words::code;
 use simt::check::AccessKind;
-use simt::program::{MemSpace, Op, OpKind};
+use simt::program::{AtomicKind, MemSpace, Op, OpKind};
 
 impl RaceMessage<'_> {
     /// Returns the reason where the accesses would have an order if fences stood beside the flag or the lock.
@@ -13,14 +13,13 @@ impl RaceMessage<'_> {
         let Self { launch, first, second, ref array, here, .. } = *self;
         let fence = if self.between_blocks() { "__threadfence()" } else { "__threadfence_block()" };
         let ops = &launch.inputs.kernel.ops;
-        let has_fence = |from: u32, to: u32| {
-            let is_fence = |op: &&Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
-            ops.iter().filter(is_fence).any(|op| (from..=to).contains(&op.instr))
-        };
+        let has_fence =
+            |from: u32, to: u32| ops.iter().filter(|op| op.kind.is_fence()).any(|op| (from..=to).contains(&op.instr));
         let name = |instr: u32| launch.line_name(here, instr);
         // Other threads give back by the first access the lock for which the second one waits.
-        let gives_back = launch.mnemonic(first.instr).starts_with("st.") && !is_strong(launch.mnemonic(first.instr));
-        let waits = takes_lock(launch.mnemonic(second.instr)) && !launch.loops(second.instr).is_empty();
+        let gives_back =
+            launch.ops(first.instr).any(|op| matches!(op, OpKind::Store(access) if !access.order.is_strong()));
+        let waits = launch.ops(second.instr).any(takes_lock) && !launch.loops(second.instr).is_empty();
         if gives_back && waits && second.kind == AccessKind::Atomic && second.instr < first.instr {
             let (write, wait) = (name(first.instr), name(second.instr));
             return Some(Reason::new(
@@ -40,7 +39,7 @@ impl RaceMessage<'_> {
             let loops = launch.loops(wait);
             // A loop that does nothing but wait for a flag has neither access.
             let does_wait = loops.first().is_some_and(|one| !lines.iter().any(|line| one.is_loop_with(*line)));
-            let is_lock = takes_lock(launch.mnemonic(wait)) && !loops.is_empty() && wait < start;
+            let is_lock = takes_lock(&op.kind) && !loops.is_empty() && wait < start;
             let is_store = move |op: &&Op| matches!(op.kind, OpKind::Atomic(_) | OpKind::Store(_)) && op.instr != wait;
             let sets = ops.iter().filter(is_store).filter(move |op| of.is_some() && self.word(op.instr) == of);
             sets.filter_map(move |op| match op.instr {
@@ -86,7 +85,7 @@ impl RaceMessage<'_> {
         let is_memory = |space| matches!(space, MemSpace::Global | MemSpace::Generic | MemSpace::Shared);
         match &op.kind {
             OpKind::Atomic(atomic) => atomic.returns && is_memory(atomic.space),
-            OpKind::Load(access) => is_strong(self.launch.mnemonic(op.instr)) && is_memory(access.space),
+            OpKind::Load(access) => access.order.is_strong() && is_memory(access.space),
             _ => false,
         }
     }
@@ -95,16 +94,11 @@ impl RaceMessage<'_> {
     fn word(&self, instr: u32) -> Option<String> {
         let param = |end: &End| if let End::Param(index) = end { Some(index.to_string()) } else { None };
         let of_param = self.launch.trace().ends(instr).and_then(|ends| ends.iter().find_map(param));
-        let operand = self.launch.info(instr)?.text.split_once('[')?.1;
-        of_param.or_else(|| Some(operand.split(['+', ']']).next()?.to_owned()))
+        of_param.or_else(|| Some(self.launch.trace().base(instr)?.to_owned()))
     }
 }
 
-fn takes_lock(mnemonic: &str) -> bool {
-    mnemonic.starts_with("atom") && [".cas", ".exch"].iter().any(|word| mnemonic.contains(word))
-}
-
-/// Returns whether a load or a store is visible to other threads while the kernel runs.
-fn is_strong(mnemonic: &str) -> bool {
-    [".volatile", ".relaxed", ".acquire", ".release"].iter().any(|word| mnemonic.contains(word))
+/// Returns whether it is an atomic by which a thread that gets the right old value takes a lock.
+fn takes_lock(op: &OpKind) -> bool {
+    matches!(op, OpKind::Atomic(atomic) if atomic.returns && matches!(atomic.kind, AtomicKind::Cas | AtomicKind::Exch))
 }

@@ -590,7 +590,7 @@ enum Order {
 fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
     let ops = &launch.inputs.kernel.ops;
     let are_kinds = (write.kind, read.kind) == (AccessKind::Write, AccessKind::Read);
-    if !are_kinds || ops.iter().any(|op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence)) {
+    if !are_kinds || ops.iter().any(|op| op.kind.is_fence()) {
         return None;
     }
     let is_count = |op: &&Op| match &op.kind {

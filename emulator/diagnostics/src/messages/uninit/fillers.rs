@@ -76,6 +76,9 @@ impl Filler<'_> {
             let (first, last) = (*values.first()?, *values.last()?);
             let (lanes, size) = (if at == last_one { self.lanes() } else { 1 }, i64::try_from(*size).ok()?);
             let n = last + lanes;
+            if values.len() == 1 || value < n {
+                return None;
+            }
             let set = launch.text_of(self.file)?.definition(&launch.inputs.kernel.name, &text);
             let is = set.map_or_else(|| code(&text), |set| format!("{}, which is {},", code(&text), code(set)));
             let is_whole =
@@ -87,18 +90,14 @@ impl Filler<'_> {
                 }
                 false => " that steps by the number of threads".to_owned(),
             };
-            (values.len() > 1 && value >= n).then(|| {
-                let (line, name, n_threads) = (self.name(), &target.element.name, launch.threads_per_block());
-                Reason::new(
-                    format!(
-                        "{is} is {first} to {last} in the {n_threads} threads of a block: {line} fills no element of \
-                         {name} where it would be {value}."
-                    ),
-                    format!(
-                        "if all of {name} is needed, fill it in a loop{in_loop}; if not, read only what is filled."
-                    ),
-                )
-            })
+            let (line, name, n_threads) = (self.name(), &target.element.name, launch.threads_per_block());
+            Some(Reason::new(
+                format!(
+                    "{is} is {first} to {last} in the {n_threads} threads of a block: {line} fills no element of {name} \
+                     where it would be {value}."
+                ),
+                format!("if all of {name} is needed, fill it in a loop{in_loop}; if not, read only what is filled."),
+            ))
         })
     }
 
@@ -110,11 +109,13 @@ impl Filler<'_> {
         let last = subscripts.len() - 1;
         let axes = subscripts.into_iter().enumerate().skip(dims.len().saturating_sub(2)).zip(nouns);
         { axes }.find_map(|((at, subscript), noun)| {
+            if at == last && self.lanes() > 1 {
+                return None;
+            }
             let (size, stride) = (dims[at], dims[at + 1..].iter().product::<u64>());
             let written = spans(self.target, written).into_iter().flat_map(|(from, to)| from..to);
             let written = written.map(|index| (index / stride % size) as i64).collect();
-            let is_single = at < last || self.lanes() == 1;
-            self.unfinished_along(subscript, (noun, size), &written).filter(|_| is_single)
+            self.unfinished_along(subscript, (noun, size), &written)
         })
     }
 
@@ -137,11 +138,12 @@ impl Filler<'_> {
         };
         let index = |thread: u64, round: i64| {
             let (_, counter) = counter(thread)?;
-            let given = (counter.name, counter.start + round * counter.step);
+            let given = (counter.name, counter.at(round)?);
             launch.evaluate_with(self.file, text, ThreadId { block, thread }, (self.line, given))
         };
-        let (one, Counter { name: counted, start, step, end }) = counter(0)?;
-        let (rounds, threads) = ((end? - start + step - 1).div_euclid(step), launch.threads_per_block());
+        let (one, counter_of_first) = counter(0)?;
+        let Counter { name: counted, start, step, .. } = counter_of_first;
+        let (rounds, threads) = (counter_of_first.rounds()?, launch.threads_per_block());
         let first: BTreeSet<i64> = (0..threads).map(|thread| index(thread, 0)).collect::<Option<_>>()?;
         let [by, of_last] = [0, threads - 1].map(|thread| Some(index(thread, 1)? - index(thread, 0)?));
         let (n, by) = (first.len() as i64, by.filter(|by| Some(*by) == of_last)?);
@@ -163,7 +165,7 @@ impl Filler<'_> {
             );
             Some(Reason::new(why, format!("advance by as many {noun}s as are filled{advice}.")))
         } else if value > *filled.last()? {
-            let ends = (start + rounds * step) * size;
+            let ends = counter_of_first.at(rounds)?.checked_mul(size)?;
             let advice = match by == n && start == 0 && first.first() == Some(&0) && ends % (rounds * n) == 0 {
                 true => format!(": {}", code(&format!("{counted} < {}", ends / (rounds * n)))),
                 false => String::new(),
@@ -177,8 +179,8 @@ impl Filler<'_> {
         }
     }
 
-    /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, ran in 128 of 256
-    /// threads: it stands under …`.
+    /// Returns a sentence on a line that fills an array: `line 22, which fills a_tile, was executed by 128 of 256
+    /// threads: it is inside …`.
     pub(super) fn reason(&self) -> String {
         let (launch, name) = (self.launch, &self.target.element.name);
         let all = launch.threads_per_block() * launch.n_blocks();

@@ -19,7 +19,7 @@ use crate::check::{Collector, collect::Sites};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use crate::program::limits::RACE_CHUNKS;
-use crate::program::{DecodedKernel, MemSpace, Op, OpKind};
+use crate::program::{DecodedKernel, MemSpace};
 
 /// Memory that the tables of one chunk of a block take.
 const BLOCK_CHUNK_BYTES: u64 = 20 << 10;
@@ -297,8 +297,7 @@ impl GlobalRaces {
     /// Follows the order that fences and flags make, for blocks that run one after another.
     #[must_use]
     pub fn in_order(self, kernel: &DecodedKernel) -> Self {
-        let fence = |op: &Op| matches!(op.kind, OpKind::Fence | OpKind::ProxyFence);
-        let clocks = kernel.ops.iter().any(fence).then(Arc::default);
+        let clocks = kernel.ops.iter().any(|op| op.kind.is_fence()).then(Arc::default);
         Self { clocks, ..self }
     }
 

@@ -76,7 +76,7 @@ impl Worker<'_> {
 
     #[inline(never)]
     pub(crate) fn check_global(&mut self, spec: AccessSpec<'_>, base: u64, host: *mut u8) {
-        if spec.is_strong()
+        if spec.order.is_strong()
             && let Some(clocks) = self.checks.clocks()
         {
             clocks.strong_access(spec.mark(), self.warp.index);
@@ -133,7 +133,7 @@ impl AccessSpec<'_> {
     fn touch<'a>(&self, memo: &'a Memo<'_>, instr: u32, warp: u32, base: u64, values: &'a Stored<'_>) -> Touch<'a> {
         Touch {
             kind: self.mark(),
-            strong: self.is_strong(),
+            strong: self.order.is_strong(),
             instr,
             warp,
             mask: memo.mask,

@@ -46,11 +46,6 @@ impl<'a> AccessSpec<'a> {
         Mark::new(self.kind, excused)
     }
 
-    /// Returns whether it is an atomic or a volatile, relaxed, acquire or release access.
-    pub(crate) fn is_strong(&self) -> bool {
-        matches!(self.order, Order::Strong | Order::InStep)
-    }
-
     /// Returns the sum that turns an address operand's value into a generic address.
     #[inline(always)]
     pub(crate) fn bias(&self) -> u64 {

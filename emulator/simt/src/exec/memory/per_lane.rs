@@ -264,7 +264,7 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
     worker.access.serial += 1;
     let touch = Touch {
         kind: spec.mark(),
-        strong: spec.is_strong(),
+        strong: spec.order.is_strong(),
         instr: worker.job.instr_at(spec.pc),
         warp: worker.warp.index,
         mask: LaneMask::of(lane),
@@ -285,7 +285,7 @@ fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, ad
             }
         }
         MemSpace::Global => {
-            if spec.is_strong()
+            if spec.order.is_strong()
                 && let Some(clocks) = worker.checks.clocks()
             {
                 clocks.strong_access(spec.mark(), worker.warp.index);
