@@ -17,9 +17,9 @@ use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use tests::{hostile, torture};
 
 /// Processor time that one module may take.
-const MOST_SECONDS: f64 = 60.0;
+const MAX_SECONDS: f64 = 60.0;
 /// Address space of the process.
-const MOST_BYTES: u64 = 6 << 30;
+const MAX_BYTES: u64 = 6 << 30;
 
 fn main() -> ExitCode {
     let variables = [("TILE_MEMORY", "64"), ("TILE_BUDGET", "3000000"), ("TILE_DIAGNOSIS", "0")];
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 fn begin() -> Result<(), String> {
     let _ = fuzz::driver()?;
-    let limit = libc::rlimit { rlim_cur: MOST_BYTES, rlim_max: MOST_BYTES };
+    let limit = libc::rlimit { rlim_cur: MAX_BYTES, rlim_max: MAX_BYTES };
     let mut context = null_mut();
     // SAFETY: valid places for what is read and written.
     unsafe {
@@ -69,7 +69,7 @@ fn load(kind: &str, image: &[u8]) -> Result<String, String> {
     // SAFETY: a place for the result, and an image whose end can be found.
     let code = unsafe { sys::cuModuleLoadData(&mut module, image.as_ptr().cast()) };
     let spent = fuzz::cpu_seconds() - start;
-    if spent > MOST_SECONDS {
+    if spent > MAX_SECONDS {
         return Err(format!("{kind}: {code:?} after {spent:.1} s of processor time"));
     }
     match code {

@@ -15,7 +15,7 @@ use xtask_support::output::Stop;
 use xtask_support::source::Job;
 use xtask_support::{interrupt, source, wheels};
 
-/// When there is none.
+/// Message if no clang is found.
 pub const MISSING: &str = if wheels::IS_OFFERED {
     "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup"
 } else {

@@ -144,7 +144,7 @@ pub fn show(
 /// Panics if the launch is not refused: then it is no pitfall.
 pub fn refused(program: Program, pitfall: &Pitfall, shape: Shape) -> Result<(), Box<dyn Error>> {
     as_it_was(program)?;
-    print("\nWho looks at the launch's result gets:");
+    print("\nA program that checks the launch's result gets:");
     if let Some(emulator) = emulator_client::find() {
         emulator.set_diagnosis(Some(true));
     }

@@ -44,7 +44,7 @@ pub(crate) fn predicted_launch(kernel: &str, shape: Shape) -> anyhow::Result<(f6
 /// Warps that an instruction could not be dispatched for, per issued instruction.
 pub(crate) const DISPATCH: &str = "smsp__average_warps_issue_stalled_dispatch_stall_per_issue_active.ratio";
 
-/// Units that bind by the model: none if all are idle most of the time.
+/// Returns the units that limit the kernel according to the model; empty if all are idle most of the time.
 fn binding_units(needs: &Needs) -> Vec<&str> {
     let most = needs.bounds.first().map_or(0.0, |(_, us)| *us);
     if most < BINDS * needs.predicted_us {

@@ -156,7 +156,7 @@ pub(crate) fn tile(kernel: &str) -> anyhow::Result<[u32; 2]> {
 pub(crate) enum Operand {
     Float(f32),
     Int(i32),
-    /// An array of that many bytes.
+    /// An array of the given number of bytes.
     Array(u64),
     Map(Boxes),
 }
@@ -183,7 +183,7 @@ pub(crate) struct Launch {
 
 /// Runs a launch, and traces a warp of a block, or all of its warps, or none.
 pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> anyhow::Result<Trace> {
-    const MOST_STEPS: usize = 1 << 20;
+    const MAX_STEPS: usize = 1 << 20;
     let path = format!("kernels/ptx/{}.ptx", source_of(launch.kernel)?);
     let gpu = Gpu::with_memory(1 << 32);
     let module = gpu.load(&read(&path)?).with_context(|| path.clone())?;
@@ -215,7 +215,7 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
     let config = shape.config(params, LaunchOptions::default());
     let (report, steps) = match traced {
         Some(([x, y], warp)) => {
-            gpu.trace(kernel, &config, TraceSelection { block: [x, y, 0], warp, max_steps: MOST_STEPS })?
+            gpu.trace(kernel, &config, TraceSelection { block: [x, y, 0], warp, max_steps: MAX_STEPS })?
         }
         None => (gpu.launch(kernel, &config)?, Vec::new()),
     };

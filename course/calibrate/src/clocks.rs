@@ -3,7 +3,7 @@
 use cudarc::driver::{CudaSlice, PushKernelArg as _};
 use harness::{Gpu, StepError, grid_1d, session};
 
-use crate::{CODE, slope, tell};
+use crate::{CODE, print_value, slope};
 
 /// Repetitions in a round: OPS of the kernels.
 const OPS: u32 = 64;
@@ -33,17 +33,17 @@ pub(crate) fn all(gpu: &Gpu) -> Result<(), StepError> {
         for cost in costs {
             let kernel = format!("cost_{cost}");
             let value = bench.clocks(&kernel, WARPS, schedulers)? / (WARPS / SCHEDULERS) as f64;
-            tell(&(kernel + who), value, "clocks")?;
+            print_value(&(kernel + who), value, "clocks")?;
         }
     }
     for chase in CHASES {
         let kernel = format!("chase_{chase}");
         let value = bench.clocks(&kernel, 1, SCHEDULERS)?;
-        tell(&kernel, value, "clocks")?;
+        print_value(&kernel, value, "clocks")?;
     }
     for n_warps in BARRIERS {
         let value = bench.clocks("cost_barrier", n_warps, SCHEDULERS)?;
-        tell(&format!("barrier_{n_warps}"), value, "clocks")?;
+        print_value(&format!("barrier_{n_warps}"), value, "clocks")?;
     }
     Ok(())
 }
@@ -55,7 +55,7 @@ struct Bench<'g> {
     clocks: CudaSlice<i64>,
     /// Zeros to begin with, and a place for results: large enough for any of them.
     sink: CudaSlice<u8>,
-    /// At each place its own address.
+    /// Each element holds its own address.
     links: CudaSlice<u64>,
 }
 

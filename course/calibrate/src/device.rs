@@ -4,7 +4,7 @@ use catalog::statistics::median;
 use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
 use harness::{Gpu, StepError, grid_1d, session};
 
-use crate::{CODE, REPEATS, slope, tell};
+use crate::{CODE, REPEATS, print_value, slope};
 
 /// Rounds of multiply-adds for the clock: some milliseconds.
 const CLOCK_ROUNDS: i32 = 200_000;
@@ -22,15 +22,15 @@ pub(crate) const NS_PER_MS: f64 = 1e6;
 
 /// Returns the clock in GHz.
 pub(crate) fn all(gpu: &Gpu) -> Result<f64, StepError> {
-    tell("n_sms", gpu.info.n_sms as f64, "")?;
+    print_value("n_sms", gpu.info.n_sms as f64, "")?;
     let ghz = clock(gpu)?;
-    tell("clock", ghz, "GHz")?;
+    print_value("clock", ghz, "GHz")?;
     for threads in THREADS {
-        tell(&format!("block_{threads}"), block_ns(gpu, threads)?, "ns")?;
+        print_value(&format!("block_{threads}"), block_ns(gpu, threads)?, "ns")?;
     }
     let spin = spin_ns(gpu)? * ghz;
-    tell("spin", spin - f64::from(SPIN), "clocks")?;
-    tell("launch", launch_ns(gpu)?, "ns")?;
+    print_value("spin", spin - f64::from(SPIN), "clocks")?;
+    print_value("launch", launch_ns(gpu)?, "ns")?;
     Ok(ghz)
 }
 

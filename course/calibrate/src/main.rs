@@ -53,7 +53,7 @@ fn run() -> Result<(), StepError> {
 }
 
 /// Prints the record of a measured value: its name, such as `cost_fma`, and its unit, such as `clocks` or `ns`.
-fn tell(name: &str, value: f64, unit: &str) -> Result<(), StepError> {
+fn print_value(name: &str, value: f64, unit: &str) -> Result<(), StepError> {
     print(&serde_json::json!({"name": name, "value": value, "unit": unit}))
 }
 

@@ -5,14 +5,14 @@ use harness::{Gpu, StepError, grid_1d, session};
 
 use crate::clocks::links;
 use crate::device::NS_PER_MS;
-use crate::{CODE, slope, tell};
+use crate::{CODE, print_value, slope};
 
 const THREADS: u32 = 1024;
 const SECTOR: usize = 32;
 const FLOAT4: usize = 16;
 /// Bytes between the places of a ring: a page of L2 has several.
 const APART: usize = 256;
-/// Places of the ring, which L2 holds.
+/// Number of elements of a ring that fits in L2.
 const IN_L2: usize = 16 << 10;
 /// Length of the stream that L2 does not hold, as a multiple of L2.
 const CACHES: usize = 16;
@@ -29,7 +29,7 @@ const ROUNDS: [i32; 2] = [4, 20];
 const UNROLL: usize = 8;
 
 pub(crate) fn all(gpu: &Gpu, ghz: f64) -> Result<(), StepError> {
-    tell("chase_l2", chase(gpu, IN_L2)?, "clocks")?;
+    print_value("chase_l2", chase(gpu, IN_L2)?, "clocks")?;
 
     let in_l2 = gpu.info.l2 / PART_OF_L2;
     let beyond = (CACHES * gpu.info.l2).min(gpu.info.memory / 8);
@@ -45,7 +45,7 @@ pub(crate) fn all(gpu: &Gpu, ghz: f64) -> Result<(), StepError> {
     for (name, n, share, bytes) in streams {
         let kernel = if name.starts_with("stream_load") { "stream_load" } else { "stream_store" };
         let rate = stream(gpu, kernel, n, share, bytes)? * f64::from(share) / ghz / f64::from(n);
-        tell(name, rate, "bytes/clock/SM")?;
+        print_value(name, rate, "bytes/clock/SM")?;
     }
     for (name, kernel, n) in [
         ("scattered_store_l2_alone", "scattered_store", 1),
@@ -53,7 +53,7 @@ pub(crate) fn all(gpu: &Gpu, ghz: f64) -> Result<(), StepError> {
         ("scattered_store_l2", "scattered_store", n_sms),
     ] {
         let rate = scattered(gpu, kernel, n, in_l2)? / ghz / f64::from(n);
-        tell(name, rate, "sectors/clock/SM")?;
+        print_value(name, rate, "sectors/clock/SM")?;
     }
     Ok(())
 }

@@ -33,7 +33,7 @@ const MAX_ERRORS: usize = 64 << 10;
 #[derive(Debug)]
 pub struct ProcessOutput {
     pub status: ExitStatus,
-    /// Standard output: all of it when `stopped` is none.
+    /// Standard output; it is complete if `stopped` is `None`.
     pub output: Vec<u8>,
     /// The beginning of standard error.
     pub errors: String,

@@ -19,7 +19,7 @@ pub enum Stale {
     /// A line of the header names a file without its hash.
     NoHash,
     /// The header names no source.
-    Untold,
+    NoSource,
 }
 
 /// Returns the path of a source's PTX: `kernels/ptx/NAME.ptx` for a file under `kernels`, else `NAME.ptx` beside it.
@@ -76,7 +76,7 @@ pub fn compare_with(ptx: &str, read: impl Fn(&str) -> Option<Vec<u8>>) -> Result
         n_hashes += 1;
     }
     match n_hashes {
-        0 => Err(Stale::Untold),
+        0 => Err(Stale::NoSource),
         _ => Ok(()),
     }
 }

@@ -22,7 +22,7 @@ pub struct Step {
 pub struct CatalogKernel {
     /// Entry point of the kernel; for another program, its name in records.
     pub name: &'static str,
-    /// Source under `kernels/`, without `.cu`; the PTX has the same name. `None` where there is none.
+    /// Source under `kernels/`, without `.cu`; the PTX has the same name. `None` for work without a kernel of ours.
     pub source: Option<&'static str>,
     pub work: Work,
 }

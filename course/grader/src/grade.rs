@@ -98,7 +98,7 @@ pub struct Student {
     /// Remarks for the instructor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// Remarks on what somebody has to look at by hand: nothing was graded, or it is nobody's in the list.
+    /// Remarks on what the instructor has to look at: nothing was graded, or no student of the list owns it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -119,7 +119,7 @@ pub enum GradingError {
     NoSubmissions(PathBuf),
     #[error(transparent)]
     Points(#[from] PointsError),
-    #[error("no submission in {} has a name of the list", .0.display())]
+    #[error("no submission in {} is named after a student of the list", .0.display())]
     NoMatch(PathBuf),
     #[error(transparent)]
     File(#[from] FileError),
@@ -323,13 +323,13 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         let (mut items, mut verdicts, mut warnings) = (Vec::new(), Vec::new(), Vec::new());
         let is_unlisted = grading.roster.is_some() && submission.person.is_none();
         warnings.extend(submission.notes.first().filter(|_| is_unlisted).cloned());
-        // These say how it came to its owner.
+        // These notes tell how the submission was matched with its owner.
         let mut notes = if grading.anonymous { warnings.clone() } else { submission.notes.clone() };
         for (graded, entry) in rubric.tasks.iter().zip(entries) {
             let verdict = verdict_of(grading, entry);
             let is_refused = verdict.code.as_deref() == Some(code::REFUSED);
             let is_ungraded = verdict.status == Status::NotRun && verdict.code.is_none();
-            // What is wrong with a whole submission is said of each task.
+            // A problem of the whole submission is reported for each task.
             let why = verdict.why.clone().filter(|why| (is_refused || is_ungraded) && !warnings.contains(why));
             warnings.extend(why);
             notes.extend(entry.notes.iter().filter(|_| !grading.anonymous).cloned());
@@ -368,7 +368,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             unknown.remove(of);
             of_student.extend(given.clone());
         }
-        // What a person gives is not cut.
+        // Points given by hand are not reduced for late days.
         let by_hand = points::give(&of_student, &name, &mut items)?;
         let share = share_in_time(rubric, submission, &mut notes);
         students.push(Student {

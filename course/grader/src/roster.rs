@@ -106,7 +106,7 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
             Some(why) => others.push(Submission { notes: vec![why.to_owned()], ..submission.clone() }),
         }
     }
-    // What one of a team hands in is the team's; of several, the last.
+    // A submission by one member counts for the whole team; if there are several, the last one counts.
     let mut teams: HashMap<String, Vec<&Submission>> = HashMap::new();
     for (person, own) in people.iter().zip(&found) {
         person.team_key().into_iter().for_each(|team| teams.entry(team).or_default().extend(own));
@@ -132,7 +132,7 @@ pub fn match_submissions(people: &[Person], submissions: Vec<Submission>, files:
     people.iter().zip(&found).map(of_person).chain(others).collect()
 }
 
-/// Returns what the name of a submission may say: all of it, and what stands before a number of Canvas or Moodle.
+/// Returns candidate student keys: the whole name of a submission, and the part before a Canvas or Moodle number.
 fn names(submission: &str) -> Vec<String> {
     let before = submission.split_once('_').filter(|(_, rest)| rest.split('_').any(submissions::is_number));
     [submission].into_iter().chain(before.map(|(name, _)| name)).map(key).collect()

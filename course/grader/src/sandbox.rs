@@ -80,7 +80,7 @@ pub enum Sandbox {
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// Whether nothing inside can make a user namespace, as since 0.8.
+    /// Whether bubblewrap has `--disable-userns`, which 0.8 added.
     has_disable_userns: bool,
 }
 
@@ -97,7 +97,7 @@ pub struct Confined<'a> {
     pub limits: JobLimits,
 }
 
-/// Reason for which there is no sandbox, or for which it cannot be furnished. The instructor acts.
+/// Reason why there is no sandbox, or why it cannot be set up. The instructor acts.
 #[derive(Debug, thiserror::Error)]
 pub enum SandboxError {
     #[error("no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)")]
@@ -215,9 +215,9 @@ fn is_new(version: &str) -> bool {
 
 /// Lists, by `ldd`, the libraries that the loader resolves for our programs and libraries. Fails without `ldd`, or when
 /// a library is missing.
-pub fn libraries(of: &[PathBuf]) -> Result<BTreeSet<PathBuf>, SandboxError> {
+pub fn libraries(programs: &[PathBuf]) -> Result<BTreeSet<PathBuf>, SandboxError> {
     let mut found = BTreeSet::new();
-    for path in of {
+    for path in programs {
         let output = Command::new("ldd").arg(path).output().map_err(SandboxError::Ldd)?;
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let line = line.trim();

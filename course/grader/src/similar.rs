@@ -1,4 +1,4 @@
-//! Submissions that are the same or have common passages: a hint for a person, and no verdict.
+//! Finds submissions that are the same or have common passages: a hint for the instructor, not a verdict.
 //!
 //! Sources are compared as sequences of tokens without chosen names and numbers, so that renaming changes nothing. Of
 //! all runs of `RUN` tokens, the smallest hash of each `WINDOW` neighbours is kept (winnowing): a shared passage of
@@ -16,7 +16,7 @@ use tasks::edits::literal_len;
 
 /// Tokens of a run.
 const RUN: usize = 14;
-/// Runs of which one is kept.
+/// Number of consecutive runs of which one hash is kept.
 const WINDOW: usize = 8;
 /// Smallest reported share of the passages of the smaller source.
 const MIN_SHARE: f64 = 0.6;
@@ -105,7 +105,7 @@ pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<Same>,
     owners.retain(|_, owners| owners.iter().map(|&at| groups[at].1.len()).sum::<usize>() <= most);
     let size = |(print, _): &(Vec<u64>, _)| print.iter().filter(|&hash| owners.contains_key(hash)).count();
     let sizes: Vec<usize> = groups.iter().map(size).collect();
-    // The passages that each group behind the one at hand shares with it.
+    // For each later group, the number of passages that it shares with this one.
     let mut shared = vec![0_usize; groups.len()];
     let mut found = Vec::new();
     for (a, (print, students)) in groups.iter().enumerate() {

@@ -297,7 +297,7 @@ impl Submission {
         }
     }
 
-    /// Returns the files below the folder whose names may have been made of some names on their way, those of the first
+    /// Returns the files below the folder whose names may be renamed versions of `names`, those of the first
     /// folders first, and a zip file.
     fn misplaced(&self, names: &[&str]) -> (Vec<PathBuf>, Option<PathBuf>) {
         let is_named = |path: &&PathBuf| names.contains(&original_name(&shown_name(path)).as_str());

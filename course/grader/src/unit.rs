@@ -120,7 +120,7 @@ impl Unit<'_> {
             let repaired = match self.judge_alone(text, &job) {
                 Ok(repaired) => repaired,
                 Err(why @ (UnitError::Interrupted { .. } | UnitError::EndedFromOutside { .. })) => return Err(why),
-                // The verdict on what was handed in stays.
+                // Keeps the verdict on the submitted source.
                 Err(_) => continue,
             };
             let passed = |id: &str| repaired.parts.iter().any(|part| part.id == id && part.status == Status::Passed);
@@ -136,7 +136,7 @@ impl Unit<'_> {
         Ok(verdict)
     }
 
-    /// Returns the source with a barrier more or one moved, the likely places first. This happens outside of the
+    /// Returns versions of the source with a barrier added or moved, the likely ones first. This happens outside of the
     /// sandbox, so it is done for sources of usual length alone.
     fn with_barriers(&self, source: &str, verdict: &Verdict) -> Vec<String> {
         if source.len() > MAX_REPAIRED {

@@ -215,7 +215,7 @@ impl Gpu {
         let text = self.emulator.and_then(|emulator| emulator.report());
         let report = text.as_deref().map(Report::parse).transpose();
         report.map(Option::flatten).map_err(|error| {
-            StepError::CouldNot(format!("the report of the emulated GPU is not of this build: {error}"))
+            StepError::CouldNot(format!("the report comes from an emulated GPU of another build: {error}"))
         })
     }
 

@@ -13,7 +13,7 @@ pub enum StepError {
     /// Something that is needed is not there: exit code 3.
     #[error("{0}")]
     CouldNot(String),
-    /// A size on the command line is none, or none of this kernel: exit code 2.
+    /// A size on the command line is malformed, or does not fit the kernel: exit code 2.
     #[error(transparent)]
     Size(#[from] WrongSize),
     /// A file cannot be read or written: exit code 3.

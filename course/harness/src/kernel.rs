@@ -35,7 +35,7 @@ impl KernelSource {
     }
 }
 
-/// C = A · B: what there is at a launch.
+/// Operands and context of one launch of C = A · B.
 #[derive(Debug)]
 pub struct Gemm<'a, T, R = T> {
     pub stream: &'a CudaStream,
@@ -113,7 +113,7 @@ pub(crate) type OpenLibrary = fn(stream: &Arc<CudaStream>) -> Result<MultiplyLib
 pub(crate) type MultiplyLibrary = Box<dyn Fn(Product<'_>) -> Result<(), LibraryError>>;
 /// Returns the number of blocks of a kernel whose blocks share out tiles.
 pub(crate) type Blocks = fn(tiles: u32, n_sms: u32) -> u32;
-/// Returns what a shape lacks for a kernel.
+/// Checks a shape; returns the requirement of the kernel that it does not meet, if any.
 pub(crate) type Requirement = fn(shape: Shape) -> Option<&'static str>;
 pub(crate) type Multiply = fn(shape: Shape, a: &[f32], b: &[f32], c: &mut [f32]);
 

@@ -1,4 +1,4 @@
-//! `launch`: each kernel once on random inputs, and nothing else: what a profiler is to look at.
+//! `launch`: launches each kernel once on random inputs, for a profiler.
 //!
 //! Nothing is verified and nothing is timed. On the emulated device the launch is counted.
 

@@ -113,7 +113,7 @@ fn needs_capability(ptx: &str, there: &str) -> Option<String> {
     (!runs).then(|| format!("needs compute capability {major}.{minor}; this device has {there}"))
 }
 
-/// Returns why the device cannot launch this, if so.
+/// Returns the reason if the device cannot launch this configuration.
 pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
     let (x, y, z) = config.grid_dim;
     let max = gpu.info.max_grid;

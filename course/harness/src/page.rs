@@ -76,7 +76,7 @@ pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> S
     let duels = timed::duels(entries);
     if !duels.is_empty() {
         let heading =
-            "In turns with what it is compared with, as a part of its speed, and where that is in 95 of 100 cases";
+            "Timed in turn with its competitor: relative speed, with the interval that holds it in 95 of 100 cases";
         let _ = writeln!(out, "{}", paint.bold(heading));
         out.push_str(&duels.render(paint));
     }

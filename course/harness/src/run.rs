@@ -36,8 +36,8 @@ fn host() -> String {
 
 /// Returns the built revision: `TILE_REVISION` on other machines, else the checkout's, with `-dirty` after changes.
 fn revision() -> String {
-    if let Ok(told) = std::env::var("TILE_REVISION") {
-        return told;
+    if let Ok(revision) = std::env::var("TILE_REVISION") {
+        return revision;
     }
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).output().ok()?;

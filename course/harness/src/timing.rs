@@ -196,7 +196,7 @@ pub fn copy<T: Real>(gpu: &Gpu, n: usize) -> Result<Competitor<'_>, StepError> {
 }
 
 /// Times a CPU function and its yardstick in turns: at least `MIN_SAMPLES / 2` runs of each, more within the time.
-pub fn by_the_clock(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples, Samples) {
+pub fn time_on_host(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples, Samples) {
     let time_ms = |work: &mut dyn FnMut()| {
         let start = Instant::now();
         work();

@@ -75,7 +75,7 @@ const RIGHT_AT: usize = 1;
 const CLEAN_AT: usize = 2;
 const IDLE_AT: usize = 3;
 
-/// A grid or block of an answer that is none.
+/// An answer's grid or block that is invalid.
 #[derive(Debug, thiserror::Error)]
 enum SizeError {
     #[error(transparent)]

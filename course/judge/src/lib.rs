@@ -67,7 +67,7 @@ pub struct Request<'a> {
     pub threads: usize,
 }
 
-/// Bytes of what a kernel prints that are kept.
+/// Maximum number of bytes of a kernel's output that are kept.
 const MAX_PRINTED: usize = 4096;
 
 /// Judges a kernel on the shapes of its task.
@@ -107,7 +107,7 @@ fn wrong_double(request: &Request<'_>, shapes: &[Shape], passed: &Verdict) -> Op
         verdict.why.clone_from(&part.why);
     }
     verdict.parts.extend(passed.parts.iter().skip(verdict.parts.len()).cloned());
-    // What is right in FP32 has its points.
+    // The FP32 kernel passed, so the verdict keeps its number of shapes.
     (verdict.n_shapes, verdict.n_tried) = (passed.n_shapes, passed.n_tried);
     verdict.entry = Some(task.entry.clone());
     (verdict.status != Status::Passed).then_some(verdict)
@@ -329,11 +329,11 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             ahead,
         };
         let value = criterion.measure.value(&launch);
-        let lack = criterion.measure.lack(&launch);
+        let reason = criterion.measure.not_applicable(&launch);
         // Without a value, a lower limit fails and an upper limit passes.
-        let passes = lack.is_none() && value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
-        let why = || match lack {
-            Some(lack) => format!("the kernel has {lack}, so the limit says nothing about it"),
+        let passes = reason.is_none() && value.map_or(criterion.at_least.is_none(), |value| criterion.accepts(value));
+        let why = || match reason {
+            Some(reason) => format!("the kernel has {reason}, so the limit says nothing about it"),
             None => match worst::access(self.module, trial, criterion.measure) {
                 Some(access) => format!("{}: {access}", criterion.misses),
                 None => criterion.misses.clone(),

@@ -12,8 +12,8 @@ const N_HIDDEN: usize = 8;
 /// Returns a shape that shows patterns, the awkward shapes of the course, shapes around the task's own tile, and hidden
 /// ones from the seed.
 ///
-/// Most mistakes show on any shape, and the first one on which a kernel fails is explained: of one element nothing can
-/// be said of rows, columns, tiles and rounds. So the first has two and a half tiles in both directions.
+/// Most mistakes show on any shape, and the first one on which a kernel fails is explained: one wrong element tells
+/// nothing about rows, columns, tiles and iterations. So the first has two and a half tiles in both directions.
 pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
     let is_transpose = task.work.is_transpose();
     let work = if is_transpose { catalog::Work::Transpose } else { catalog::Work::Sgemm };

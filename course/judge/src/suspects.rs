@@ -6,7 +6,7 @@ mod tests;
 use diagnostics::Source;
 use harness::diagnose::Subject;
 
-/// An assignment: what stands before its name, the name without subscripts, and the value.
+/// An assignment: the type in front of the name, the name without subscripts, and the value.
 struct Set<'a> {
     line: u32,
     ty: &'a str,
@@ -20,10 +20,10 @@ pub(crate) fn suspects(source: &Source, subject: Subject, is_double: bool) -> Op
     let stores = [("C", Access::Written), ("out", Access::Written)];
     match subject {
         Subject::Unknown => {
-            let told = |(name, [inner, outer]): (&str, [u32; 2])| {
+            let describe = |(name, [inner, outer]): (&str, [u32; 2])| {
                 format!("line {inner} declares another {name}, which hides that of line {outer}")
             };
-            source.hidden_counter().map(told).or_else(|| floats(source).filter(|_| is_double))
+            source.hidden_counter().map(describe).or_else(|| floats(source).filter(|_| is_double))
         }
         Subject::NotNumbers => output_read(source),
         Subject::Zeros => hidden(source, &sets),
@@ -54,7 +54,7 @@ fn set(source: &Source, line: u32) -> Option<Set<'_>> {
     Some(Set { line, ty: left[..at].trim(), name: &left[at..], value: value.trim().trim_end_matches(';') })
 }
 
-/// Variables that are declared as 0.
+/// Returns the assignments that declare a variable with the value 0.
 fn sums<'a>(sets: &'a [Set<'a>]) -> impl Iterator<Item = &'a Set<'a>> {
     let is_zero = |value: &str| value.starts_with(['0', '{', 'T']) && value.chars().all(|c| "0.f{}T() ".contains(c));
     sets.iter().filter(move |set| !set.ty.is_empty() && is_zero(set.value))
@@ -73,7 +73,7 @@ fn sets_anew(source: &Source, sets: &[Set<'_>]) -> Option<String> {
 
 /// Returns the sum that hides another one of its name.
 fn hidden(source: &Source, sets: &[Set<'_>]) -> Option<String> {
-    // Braces open between the two, and none closes that was open before: one stands in a block around the other.
+    // More braces open than close between the two, and none from before is closed: the outer block encloses the inner.
     let is_around = |outer: &Set<'_>, inner: &Set<'_>| {
         let braces = (outer.line..inner.line).flat_map(|line| source.clean_line(line).unwrap_or_default().bytes());
         let depths = braces.scan(0, |depth, byte| {
@@ -97,10 +97,10 @@ fn of_type(sets: &[Set<'_>], types: &[&str]) -> Option<String> {
     let is_named = |ty: &str| ty.split(' ').any(|word| types.contains(&word));
     let holds = |set: &&Set<'_>| is_named(set.ty) && (sums(sets).any(|sum| sum.line == set.line) || loads(set.value));
     let found: Vec<&Set<'_>> = sets.iter().filter(holds).collect();
-    let told = |set: &&Set<'_>| {
+    let describe = |set: &&Set<'_>| {
         format!("line {} declares {} as `{}`", set.line, set.name, set.ty.trim_start_matches("const "))
     };
-    (1..4).contains(&found.len()).then(|| found.iter().map(told).collect::<Vec<_>>().join(", "))
+    (1..4).contains(&found.len()).then(|| found.iter().map(describe).collect::<Vec<_>>().join(", "))
 }
 
 /// Returns where a kernel of double, or a function that it calls, has words for float.
@@ -118,7 +118,7 @@ fn floats(source: &Source) -> Option<String> {
     Some(format!("{} {have} {} for elements that are double", numbered(&lines), found.join(" or ")))
 }
 
-/// Returns the lines that are one of the sought, where the kernel or a function that it calls has some, and few.
+/// Returns the matching lines of the kernel and the functions that it calls, if there are any, but only a few.
 fn few_lines(source: &Source, is: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
     const MANY: usize = 4;
     let found = (1..=source.n_lines()).filter(|line| is(*line) && !source.is_unreached(*line));

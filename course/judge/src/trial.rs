@@ -192,7 +192,7 @@ fn product<T: Sums>(
 ) -> Trial<T> {
     let Shape { m, n, k } = shape;
     let [alpha, beta] = factors;
-    let [turn_a, turn_b] = work.turned();
+    let [transpose_a, transpose_b] = work.transposed();
     let batch = work.batch();
     let start =
         if beta == 0.0 { vec![T::POISON; batch * m * n] } else { elements::<T>(data, seed, 2, k, batch * m * n) };
@@ -201,8 +201,8 @@ fn product<T: Sums>(
     for number in 0..batch {
         let seed = seed.wrapping_add(number as u64 * BATCH_SEED_STRIDE);
         let problem = Problem::<T>::on_threads(threads, shape, data, seed);
-        a.extend(stored(&problem.a, m, k, turn_a));
-        b.extend(stored(&problem.b, k, n, turn_b));
+        a.extend(stored(&problem.a, m, k, transpose_a));
+        b.extend(stored(&problem.b, k, n, transpose_b));
         pieces.push(Piece {
             name: match batch {
                 1 => String::new(),
@@ -236,8 +236,8 @@ fn product<T: Sums>(
 }
 
 /// Returns an operand in the kernel's layout.
-fn stored<T: Sums>(x: &[T], rows: usize, cols: usize, turn: bool) -> Vec<T> {
-    if turn { transposed(x, rows, cols) } else { x.to_vec() }
+fn stored<T: Sums>(x: &[T], rows: usize, cols: usize, is_transposed: bool) -> Vec<T> {
+    if is_transposed { transposed(x, rows, cols) } else { x.to_vec() }
 }
 
 impl<T: Sums> Trial<T> {
@@ -311,10 +311,10 @@ impl<T: Sums> Trial<T> {
     }
 
     fn wrong(&self, task: &Task, piece: &Piece<T>, got: &[T], comparison: &Comparison) -> Mismatch {
-        let (work, turned) = if task.work.is_transpose() {
+        let (work, transposed) = if task.work.is_transpose() {
             (catalog::Work::Transpose, [false; 2])
         } else {
-            (catalog::Work::Sgemm, task.work.turned())
+            (catalog::Work::Sgemm, task.work.transposed())
         };
         // Sums of αA · B are those of a product whose A is α times as large; a βC in addition hides them.
         let terms = match &piece.expected {
@@ -327,9 +327,9 @@ impl<T: Sums> Trial<T> {
             let a = problem.a.iter().map(|x| T::from_f64(x.to_f64() * alpha)).collect::<Vec<T>>();
             Terms {
                 shape: problem.shape,
-                a: T::widen(&stored(&a, m, k, turned[0])),
-                b: T::widen(&stored(&problem.b, k, n, turned[1])),
-                turned,
+                a: T::widen(&stored(&a, m, k, transposed[0])),
+                b: T::widen(&stored(&problem.b, k, n, transposed[1])),
+                transposed,
             }
         });
         let answer = piece.expected.answer();
@@ -338,14 +338,14 @@ impl<T: Sums> Trial<T> {
             got: T::widen(got),
             comparison,
             work,
-            // A call of a library has no tiles of ours.
+            // A library call has no tiles that we know of.
             tile: (task.tile != [1, 1]).then(|| task.tile.map(|n| n as usize)),
             terms,
             right_on_integers: self.right_on_integers,
         };
-        let Diagnosis { first, mut looks, clue, subject, map, .. } = result.diagnose();
+        let Diagnosis { first, mut likely_cause, clue, subject, map, .. } = result.diagnose();
         if subject == Subject::NotNumbers && matches!(piece.expected, Expected::Scaled { beta: 0.0, .. }) {
-            looks = Some(
+            likely_cause = Some(
                 "they are NaN: where beta is 0, C holds NaN and is not to be read, since 0 * NaN is NaN; or something is \
                  read from memory that nobody wrote, or computed as 0 / 0"
                     .to_owned(),
@@ -361,7 +361,8 @@ impl<T: Sums> Trial<T> {
             on.push_str(&format!(", {}", piece.name));
         }
         let n_wrong = comparison.n_wrong;
-        let wrong = Wrong { shape: self.shape, on, n_wrong, n: got.len(), first, diagnosis: factor.or(looks), map };
+        let wrong =
+            Wrong { shape: self.shape, on, n_wrong, n: got.len(), first, diagnosis: factor.or(likely_cause), map };
         Mismatch { clue, subject, wrong }
     }
 }
@@ -377,8 +378,8 @@ fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> O
                 (got.to_f64() - value(at)).abs() <= bound
             })
     };
-    let first = |looks: &[(&str, &dyn Fn(usize) -> f64)]| {
-        looks.iter().find(|(_, value)| all(value)).map(|(words, _)| (*words).to_owned())
+    let first = |rules: &[(&str, &dyn Fn(usize) -> f64)]| {
+        rules.iter().find(|(_, value)| all(value)).map(|(words, _)| (*words).to_owned())
     };
     match expected {
         Expected::Product(_) | Expected::Transposed { .. } => None,

@@ -21,7 +21,7 @@ pub fn promising(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
     if request.task.work.is_double() { Screen::<f64>::run(request, tries) } else { Screen::<f32>::run(request, tries) }
 }
 
-/// The launch that decides.
+/// The launch that decides whether an edit is worth a full check.
 struct Screen<'a, T: Sums> {
     request: &'a Request<'a>,
     trial: Trial<T>,
@@ -92,7 +92,7 @@ fn small_shapes(task: &Task) -> [Shape; 3] {
         64.. => task.does.iter().filter_map(|criterion| criterion.bk).max().unwrap_or(8) + 3,
         _ => 43,
     };
-    // Rows start on 16 bytes, as wide loads and stores have it.
+    // Rows start at multiples of 16 bytes, as wide loads and stores require.
     let (m, n) = (if rows > 5 { rows - 5 } else { rows }, if cols > 8 { cols - 4 } else { cols });
     [[m, n], [rows + 3, n], [m, cols + 4]].map(|[m, n]| Shape { m, n, k })
 }

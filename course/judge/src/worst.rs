@@ -33,7 +33,7 @@ fn rows_apart(module: &EmulatedModule<'_>, access: &Access) -> Option<String> {
     Some(format!(", as rows of {name} are {} words apart (line {declared}){}", row / WORD, longer.unwrap_or_default()))
 }
 
-/// Returns a sentence on the access that costs most beyond what it must.
+/// Returns a sentence about the access with the highest avoidable cost.
 pub(crate) fn access<T: Sums + Value>(
     module: &EmulatedModule<'_>,
     trial: &Trial<T>,
@@ -79,12 +79,12 @@ pub(crate) fn access<T: Sums + Value>(
     let [(a, x), (b, y)] = *lanes.get(..2)? else { return None };
     let (apart, n) = (x.abs_diff(y), sectors(&access.addresses, access.bytes));
     let distinct = lanes.iter().map(|(_, at)| at).collect::<BTreeSet<_>>().len();
-    let few = (distinct as u32 * access.bytes).div_ceil(SECTOR);
-    (apart > u64::from(access.bytes) && n >= 2 * few).then(|| {
+    let min_sectors = (distinct as u32 * access.bytes).div_ceil(SECTOR);
+    (apart > u64::from(access.bytes) && n >= 2 * min_sectors).then(|| {
         let or = if access.load { ", or all of them one element" } else { "" };
         format!(
             "threads {a} and {b} {does} elements at line {line} that lie {apart} bytes apart, so that a warp needs {n} \
-             sectors in place of {few}; neighbouring threads should take neighbours of one row as it is stored{or}"
+             sectors in place of {min_sectors}; neighbouring threads should take neighbours of one row as it is stored{or}"
         )
     })
 }

@@ -32,7 +32,7 @@ pub struct Occupancy {
     /// Blocks that a multiprocessor holds at a time.
     pub blocks: u32,
     pub warps: u32,
-    /// Limit of warps on a multiprocessor.
+    /// Maximum number of warps on a multiprocessor.
     pub most_warps: u32,
     /// The resource that limits the blocks: `registers`, `shared memory`, `threads`, `blocks`.
     pub limit: String,

@@ -169,7 +169,7 @@ pub struct Yardstick {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Submission {
-    /// One call of the host after another.
+    /// The host calls the launch once for each.
     #[default]
     Batch,
     /// Captured into a CUDA graph once, and replayed: the host has no part in the time.

@@ -34,7 +34,7 @@ impl E4m3 {
         if code > i32::from(LARGEST) {
             return f64::NAN;
         }
-        // A normal number has a 1 before the point, a denormal one has not.
+        // A normal number has a 1 before the point; a subnormal one does not.
         let exponent = (code >> FRACTION).max(1);
         let steps = code - ((exponent - 1) << FRACTION);
         let size = f64::from(steps) * 2.0_f64.powi(exponent - 1 + SMALLEST - FRACTION);

@@ -151,7 +151,7 @@ impl Real for Bf16 {
 impl Real for E4m3 {
     /// Tensor cores keep 14 bits of a sum of such products.
     const EXACT: usize = 1 << 14;
-    /// There is no other, and no kernel has a C of them.
+    /// The only NaN of the type, and safe as poison because no kernel has an e4m3 output.
     const POISON: Self = Self::NAN;
     const POISON_WORD: u32 = 0x7f7f_7f7f;
     fn from_f64(value: f64) -> Self {

@@ -65,8 +65,8 @@ impl std::fmt::Display for CompileError {
     }
 }
 
-fn cut(text: &str, most: usize) -> String {
-    let mut end = most.min(text.len());
+fn cut(text: &str, max_bytes: usize) -> String {
+    let mut end = max_bytes.min(text.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }

@@ -61,9 +61,9 @@ impl DrawnQuestion {
         versions[1..].get(index(number, name, student, versions.len() - 1)).cloned()
     }
 
-    /// Returns what contradicts the question in the book, of which `accepts` takes right answers.
+    /// Returns the contradiction with the question in the book, if any; `accepts` tests an answer to that question.
     pub(crate) fn complaint(&self, accepts: impl Fn(&str) -> bool) -> Option<String> {
-        /// Fewer answers could be guessed.
+        /// With fewer answers, students could guess.
         const MIN_ANSWERS: usize = 5;
         let versions = match self.versions() {
             Ok(versions) => versions,

@@ -1,7 +1,7 @@
 //! Small edits of a learner's kernel, the likely ones first: any of them might be what the kernel lacks.
 //!
-//! Nothing here knows what is right. An edit with which the whole task passes is a remedy that is true by trial; one
-//! that does not compile is a trial in vain. After Singh, Gulwani and Solar-Lezama, "Automated feedback generation for
+//! This module does not know the solution. An edit is a remedy if the whole task passes with it; one
+//! that does not compile is discarded. After Singh, Gulwani and Solar-Lezama, "Automated feedback generation for
 //! introductory programming assignments", 2013.
 
 mod axes;
@@ -38,7 +38,7 @@ pub fn apply(text: &str, changes: &Changes) -> String {
     out
 }
 
-/// Edited kernels, for `judge` to look at.
+/// Edited kernels for `judge` to try.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tries {
     /// Code of the verdict on the kernel without edits, and the shape that it is about.
@@ -144,10 +144,10 @@ struct Search<'s> {
     task: &'s Task,
     symptom: fn(&Costs) -> u32,
     /// Whether each line is the learner's.
-    own: Vec<bool>,
+    is_learners: Vec<bool>,
     /// For each line, true where a TODO asks for it: an edit there would do the task.
     to_do: Vec<bool>,
-    /// For each line, what its cost is lowered by.
+    /// For each line, the amount by which the cost of its edits is lowered.
     suspicion: Vec<u32>,
     found: RefCell<Vec<Found>>,
 }
@@ -181,10 +181,10 @@ impl Clues {
                 // `24 | source`, `called at line 24 of v02.cu`, and where the copy is the file, `at line 24` or
                 // `at lines 24, 25`.
                 let quoted = line.split_once(" | ").map(|(number, _)| number).filter(|_| is_own);
-                let told = line.split("line ").skip(1).filter(move |rest| is_own || rest.contains(file));
+                let mentioned = line.split("line ").skip(1).filter(move |rest| is_own || rest.contains(file));
                 let lists = line.split("lines ").skip(1).filter(move |_| is_own);
                 let listed = lists.flat_map(move |list| list.split(", ").map_while(number));
-                quoted.into_iter().chain(told).filter_map(number).chain(listed)
+                quoted.into_iter().chain(mentioned).filter_map(number).chain(listed)
             });
             numbers.collect()
         };
@@ -196,7 +196,7 @@ impl Clues {
         let what = diagnosis.split(['(', ';']).next().unwrap_or_default();
         let first = verdict.findings.first().map_or("", |found| found.title.as_str());
         let quoted = first.split('`').nth(1);
-        // A race of what leaves its row is no lack of order.
+        // A race caused by an index past its row is not a missing barrier.
         let is_outside = first.starts_with("index past the end of a row");
         Self {
             code: if is_outside { "E-OOB".to_owned() } else { verdict.code.clone().unwrap_or_default() },
@@ -208,7 +208,7 @@ impl Clues {
         }
     }
 
-    /// Returns what the costs of each line are lowered by.
+    /// Returns for each line the amount by which the cost of its edits is lowered.
     fn suspicion(&self, code: &Code<'_>) -> Vec<u32> {
         let mut found = vec![0; code.text.lines().count() + 1];
         for token in code.tokens.iter().filter(|token| self.array.as_deref() == Some(token.text)) {
@@ -219,7 +219,7 @@ impl Clues {
                 found.iter_mut().skip(line as usize).take(1).for_each(|known| *known = less.max(*known));
             }
         }
-        // And what sets these.
+        // Then the lines that set the variables of suspicious lines.
         for less in [SETS, LATER] {
             let of_suspects = (0..code.tokens.len()).filter(|at| found[code.tokens[*at].line] > LATER);
             let set = of_suspects.filter(|at| !is_constant(code.at(*at))).filter_map(|at| code.declaration(at));
@@ -232,8 +232,8 @@ impl Clues {
     }
 }
 
-/// Returns `most` edits of a copy, the likely ones first.
-pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize) -> Vec<Changes> {
+/// Returns at most `limit` edits of a copy, the likely ones first.
+pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, limit: usize) -> Vec<Changes> {
     let search = Search::new(copy, starter, task, clues);
     search.offsets(&clues.distances);
     search.numbered_elements();
@@ -271,15 +271,15 @@ pub fn edits(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize)
     search.buffers();
     search.unread_tiles();
     search.repeat();
-    search.likely(copy, most)
+    search.likely(copy, limit)
 }
 
-/// Returns `most` edits that add or move a barrier, the likely ones first.
-pub fn barriers(copy: &str, starter: &str, task: &Task, clues: &Clues, most: usize) -> Vec<Changes> {
+/// Returns at most `limit` edits that add or move a barrier, the likely ones first.
+pub fn barriers(copy: &str, starter: &str, task: &Task, clues: &Clues, limit: usize) -> Vec<Changes> {
     let search = Search::new(copy, starter, task, clues);
     search.barriers();
     search.found.borrow_mut().retain(|found| found.changes.iter().any(|(_, new)| !new.is_empty()));
-    search.likely(copy, most)
+    search.likely(copy, limit)
 }
 
 /// Marks the lines of each TODO: its comment, and what is below it up to the end of a statement or an empty line.
@@ -298,7 +298,7 @@ fn to_do(text: &str) -> Vec<bool> {
 /// Returns what TODOs of the starter ask for where the copy has the code around them unchanged, each with its line;
 /// nothing where that is so for all of them.
 pub fn left_to_do(copy: &str, starter: &str) -> Vec<(usize, String)> {
-    // Braces alone stand in many places.
+    // Lines with only braces occur in many places, so they identify nothing.
     let code = |line: &'_ str| {
         let code = line.split("//").next().filter(|code| code.contains(char::is_alphanumeric));
         code.unwrap_or_default().trim().to_owned()
@@ -358,7 +358,7 @@ pub fn with_one_kernel(source: &str, entry: &str) -> String {
 impl<'s> Search<'s> {
     fn new(copy: &'s str, starter: &str, task: &'s Task, clues: &Clues) -> Self {
         let plain = |text: &str| text.lines().map(|line| line.trim().to_owned() + "\n").collect::<String>();
-        let own = diff::missing(&plain(copy), &plain(starter));
+        let is_learners = diff::missing(&plain(copy), &plain(starter));
         // The comment may be gone, and what stood below it still there: all of it, or a learner has begun.
         let lines: HashSet<&str> = copy.lines().map(str::trim).collect();
         let marked: Vec<(&str, bool)> = starter.lines().map(str::trim).zip(to_do(starter)).collect();
@@ -371,16 +371,16 @@ impl<'s> Search<'s> {
         let to_do = copy.lines().zip(to_do(copy)).map(|line| is_left(line) || asked.contains(line.0.trim())).collect();
         let code = Code::new(copy);
         let suspicion = clues.suspicion(&code);
-        Search { code, task, symptom: symptom(clues), own, to_do, suspicion, found: RefCell::default() }
+        Search { code, task, symptom: symptom(clues), is_learners, to_do, suspicion, found: RefCell::default() }
     }
 
     /// Returns the first of the edits that were found, by their costs, each once.
-    fn likely(self, copy: &str, most: usize) -> Vec<Changes> {
+    fn likely(self, copy: &str, limit: usize) -> Vec<Changes> {
         let mut found = self.found.take();
         found.sort_by_key(|found| found.cost);
         let mut seen = HashSet::from([copy.to_owned()]);
         let is_new = |changes: &Changes| seen.insert(apply(copy, changes));
-        found.into_iter().map(|found| found.changes).filter(is_new).take(most).collect()
+        found.into_iter().map(|found| found.changes).filter(is_new).take(limit).collect()
     }
 
     fn add(&self, costs: Costs, extra: u32, mut changes: Changes) {
@@ -394,9 +394,9 @@ impl<'s> Search<'s> {
             self.code.line_of(start)..=self.code.line_of(end - 1)
         };
         let lines: Vec<usize> = changes.iter().flat_map(lines_of).collect();
-        // What is moved stands where it is removed.
+        // A moved statement counts as at the line that it is removed from.
         let changed = changes.iter().find(|(range, _)| !range.is_empty()).unwrap_or(&changes[0]);
-        let is_own = self.own.get(self.code.line_of(changed.0.start)) == Some(&true);
+        let is_own = self.is_learners.get(self.code.line_of(changed.0.start)) == Some(&true);
         let of_starter = if is_own { 0 } else { OF_STARTER };
         let suspicion = lines.iter().filter_map(|line| self.suspicion.get(*line)).max();
         let cost = ((self.symptom)(&costs) + extra + of_starter) as i32 - suspicion.copied().unwrap_or_default() as i32;
@@ -459,14 +459,14 @@ impl<'s> Search<'s> {
             let others = OTHERS.iter().filter(|(known, ..)| *known == text && is_spaced && !is_guard && !is_round);
             others.for_each(|(_, other, extra)| self.put(costs, *extra, at..at + 1, *other));
             match text {
-                // They bind less than a sum.
+                // These operators have a lower precedence than `+`.
                 "&" | "|" | "^" | "<<" | ">>" if is_spaced => {
                     let operands = code.operand_before(at).start..code.operand(at + 1).end;
                     if matches!(code.at(operands.start.wrapping_sub(1)), "+" | "-" | "*" | "/") {
                         self.put(PARALLEL, 0, operands.clone(), format!("({})", code.words(operands)));
                     }
                 }
-                // Of the other case the first part is left out: `i < 4 ? i : i - 4`.
+                // In the second case, the offset of the first range is subtracted: `i < 4 ? i : i - 4`.
                 "?" if code.at(at.wrapping_sub(2)) == "<" => {
                     let [name, bound] = [3, 1].map(|before| code.at(at.wrapping_sub(before)));
                     let end = code.semicolon(at);

@@ -73,7 +73,7 @@ pub enum ExpressionError {
     /// A literal that the number type does not have.
     #[error("`{word}` is {what}")]
     Literal { word: String, what: &'static str },
-    #[error("numbers are whole here, and / cuts: write ceil_div(a, b)")]
+    #[error("numbers are integers here, and / rounds down: write ceil_div(a, b)")]
     Ceil,
     #[error("`{name}` is not known; there are {}, ceil_div, min and max", .known.join(", "))]
     Unknown { name: String, known: Vec<String> },

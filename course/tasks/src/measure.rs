@@ -141,7 +141,7 @@ impl Measure {
     /// "At most" is met by none at all: a kernel without shared memory has no bank conflict, and one that adds products
     /// apart from their multiplication does no multiply-add too many. A transpose may leave shared memory out, because
     /// shuffles can coalesce both sides.
-    pub fn lack(self, taken: &CountedLaunch<'_>) -> Option<&'static str> {
+    pub fn not_applicable(self, taken: &CountedLaunch<'_>) -> Option<&'static str> {
         /// One barrier for four tiles: a solution may bring in several at once.
         const BARRIERS: f64 = 0.25;
         /// The first product of a sum may be a multiplication.

@@ -18,9 +18,9 @@ pub struct Asked<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionState {
     Open,
-    /// Answered correctly at last.
+    /// The last answer was right.
     Right,
-    /// Answered wrongly at last.
+    /// The last answer was wrong.
     Wrong,
     Skipped,
 }

@@ -51,7 +51,7 @@ pub fn answers(finished: &str, starter: &str, others: &[&str]) -> Option<(usize,
     (2 * n > asked.len()).then_some((n, asked.len()))
 }
 
-/// Returns the statements that stand in one line, but for barriers, each once, without comments and spaces.
+/// Returns the one-line statements except barriers, each once, without comments and spaces.
 fn code(text: &str) -> Vec<String> {
     let code = |line: &str| line.split("//").next().unwrap_or_default().replace(' ', "");
     let mut seen = HashSet::from(["__syncthreads();".to_owned()]);

@@ -195,7 +195,7 @@ pub(crate) fn sibling_path(file: &Path, name: &str) -> PathBuf {
     path
 }
 
-/// Returns the headers of a kernel: the one that each may include, and those that this one includes, and they.
+/// Returns the headers of a kernel: the common one, and those that the kernel includes, directly or not.
 pub fn headers(root: &Path, source: &str) -> Result<Vec<PathBuf>, SolutionError> {
     let mut found = vec![PathBuf::from(HEADER)];
     for name in source.lines().filter_map(included) {

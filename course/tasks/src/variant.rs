@@ -98,7 +98,7 @@ pub fn reference(text: &str, point: &Point) -> Result<String, VariantError> {
     let mut drawn = format!("constexpr int {};\n", numbers.join(", "));
     drawn.push_str(&format!("using Element = {};\n", point.element()));
     if !point.work.is_transpose() {
-        let [a, b] = point.work.turned();
+        let [a, b] = point.work.transposed();
         drawn.push_str(&format!("constexpr bool A_TURNED = {a}, B_TURNED = {b};  // stored transposed\n"));
     }
     Ok(format!("{before}{drawn}{after}"))

@@ -56,7 +56,7 @@ impl TaskWork {
     }
 
     /// Returns whether A and B are stored transposed.
-    pub fn turned(self) -> [bool; 2] {
+    pub fn transposed(self) -> [bool; 2] {
         match self {
             Self::SgemmNt => [false, true],
             Self::SgemmTn => [true, false],

@@ -195,7 +195,7 @@ fn limits(limit: Option<u64>) -> TaskLimits {
 fn stopped(error: GradingError) -> anyhow::Error {
     match error {
         GradingError::Interrupted { done, of } => {
-            Stop::Interrupted(format!("{done} of {of} results are kept; the same command goes on")).into()
+            Stop::Interrupted(format!("{done} of {of} results are kept; run the same command again to continue")).into()
         }
         other => other.into(),
     }

@@ -140,7 +140,7 @@ impl CompareVariant {
 /// Value that `set` writes where the comparison holds, by number: all ones, then 1 in the float formats.
 const ONES: [u32; 8] = [u32::MAX, 0x3f80_0000, 0x3c00, 0x3f80, 0xffff, 0, 0, 0];
 
-/// Boolean operations, by number; 0 is none.
+/// Boolean operations, by number; 0 stands for no operation.
 const OPS: [&str; 4] = ["", "and", "or", "xor"];
 
 /// # Safety

@@ -101,7 +101,7 @@ impl FloatKind {
     pub(super) fn is_nan(self, bits: u64) -> bool {
         bits & !self.sign() > self.format().infinity()
     }
-    /// Flushes subnormals, of `f32` only.
+    /// Flushes subnormals to zero; does nothing for types other than `f32`.
     pub(super) fn flush(self, bits: u64, ftz: bool) -> u64 {
         if ftz && self == FloatKind::F32 && bits & self.format().infinity() == 0 { bits & self.sign() } else { bits }
     }

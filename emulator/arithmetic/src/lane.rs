@@ -87,7 +87,7 @@ macro_rules! register_lane {
 
 register_lane! {
     u8, Bits32, u32, |x| x as u8, |x| x as u32, 0;
-    // An 8-bit result stands in a register of 16 bits or more: sign-extended to 16.
+    // Registers have 16 bits or more, so an 8-bit result is sign-extended to 16.
     i8, Bits32, u32, |x| x as i8, |x| x as u16 as u32, 0;
     u16, Bits32, u32, |x| x as u16, |x| x as u32, 0;
     i16, Bits32, u32, |x| x as i16, |x| x as u16 as u32, 0;

@@ -1,6 +1,6 @@
 //! PTX: lowers the statements of a kernel, and of the functions that it calls, to virtual operations.
 //!
-//! Every instruction becomes at least one operation. Device functions are inlined but for those of [`call_graph`].
+//! Every instruction becomes at least one operation. Device functions are inlined, except those of [`call_graph`].
 
 mod activation;
 mod address;
@@ -293,7 +293,7 @@ impl<'a> Lower<'a> {
         self.labels[label as usize] = self.ops.len() as u32;
     }
 
-    /// Lowers an instruction. `last`: it ends its block.
+    /// Lowers an instruction; `last` tells whether it ends its block.
     fn lower_instruction(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
         self.begin(instruction)?;
         (self.guard, self.negated) = (TRUE, false);

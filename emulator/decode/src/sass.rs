@@ -71,7 +71,7 @@ struct Lower<'a> {
     constants: Constants,
     specials: BTreeMap<Special, u32>,
     lines: HashMap<LineId, u32>,
-    /// By number, and whether it is a uniform one.
+    /// Virtual predicates, by the number of the machine predicate and whether that is uniform.
     predicates: HashMap<(u8, bool), u32>,
     /// 64-bit copies of pairs of lines, valid since the last label.
     pairs: HashMap<LineId, Src>,
@@ -327,7 +327,7 @@ impl<'a> Lower<'a> {
             Operation::Break => self.leave(),
             Operation::Call if self.take_modifier(Modifier::Rel) => self.branch(),
             Operation::Ret if self.take_modifier(Modifier::Rel) => self.ret(),
-            Operation::Bsync => self.meet(),
+            Operation::Bsync => self.sync_convergence(),
             // Frames track convergence, so a saved barrier has no meaning.
             Operation::Bmov if self.destination().is_some() => {
                 self.ignore_modifier(Modifier::Clear);

@@ -166,8 +166,8 @@ impl<'a> LaunchContext<'a> {
         }
     }
 
-    /// Returns where a value is loaded that the line of its instruction only stores: compilers put the load of a
-    /// vector under that line.
+    /// Returns the line that loads a value if the instruction's line only stores it: compilers attribute the load of a
+    /// vector to that line.
     fn loaded_at(&self, instr: u32, info: &InstrInfo) -> Option<SourceLoc> {
         let loc = info.source.filter(|_| info.calls.is_empty() && info.text.contains("ld.global"))?;
         let source = self.sources.get(&loc.file)?;
@@ -198,9 +198,9 @@ impl<'a> LaunchContext<'a> {
         { places }.all(|other| (other.file, other.line) == (first.file, first.line)).then_some(first)
     }
 
-    /// Returns lines such as `called at line 20: …`, for an instruction of an inlined function; `here` as in
+    /// Returns lines such as `called at line 20: …`, for an instruction of an inlined function; `main_instr` as in
     /// [`LaunchContext::line_name`].
-    pub(crate) fn calls(&self, here: u32, instr: u32) -> Vec<String> {
+    pub(crate) fn calls(&self, main_instr: u32, instr: u32) -> Vec<String> {
         let frames = self.frames(instr);
         let mut around: Vec<&SourceLoc> = frames.iter().skip(1).collect();
         if around.len() > 2 {
@@ -208,7 +208,7 @@ impl<'a> LaunchContext<'a> {
         }
         let told = |loc: &&SourceLoc| {
             let text = self.sources.get(&loc.file)?.line(loc.line)?;
-            let line = self.numbered(here, loc.file, loc.line);
+            let line = self.numbered(main_instr, loc.file, loc.line);
             Some(format!("     | called at {line}: {}", text.trim()))
         };
         around.iter().filter_map(told).collect()
@@ -339,35 +339,35 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// Returns an instruction's line, `line 14` or `PTX line 203`, or its address in machine code; `line 22 of
-    /// common.cuh` where the file is not that of `here`, the instruction whose place stands in the first line of the
+    /// common.cuh` where the file is not that of `main_instr`, the instruction whose place stands in the first line of the
     /// message.
-    pub(crate) fn line_name(&self, here: u32, instr: u32) -> String {
+    pub(crate) fn line_name(&self, main_instr: u32, instr: u32) -> String {
         match self.loc(instr) {
-            Some(loc) if loc.line > 0 => self.numbered(here, loc.file, loc.line),
+            Some(loc) if loc.line > 0 => self.numbered(main_instr, loc.file, loc.line),
             _ => self.place(instr).instruction_place(),
         }
     }
 
     /// Works as [`Self::line_name`], for the line of the kernel from which calls lead to the instruction.
-    pub(crate) fn outer_line(&self, here: u32, instr: u32) -> String {
+    pub(crate) fn outer_line(&self, main_instr: u32, instr: u32) -> String {
         let outermost = self.frames(instr).pop().filter(|loc| loc.line > 0);
-        outermost.map_or_else(|| self.line_name(here, instr), |loc| self.numbered(here, loc.file, loc.line))
+        outermost.map_or_else(|| self.line_name(main_instr, instr), |loc| self.numbered(main_instr, loc.file, loc.line))
     }
 
     /// Works as [`Self::line_name`], for the outermost lines in which calls lead to two different instructions apart.
-    pub(crate) fn lines_apart(&self, here: u32, instrs: [u32; 2]) -> [String; 2] {
+    pub(crate) fn lines_apart(&self, main_instr: u32, instrs: [u32; 2]) -> [String; 2] {
         let [a, b] = instrs.map(|instr| self.frames(instr));
         match a.iter().rev().zip(b.iter().rev()).find(|(a, b)| (a.file, a.line) != (b.file, b.line)) {
-            Some((a, b)) => [a, b].map(|loc| self.numbered(here, loc.file, loc.line)),
-            None => instrs.map(|instr| self.line_name(here, instr)),
+            Some((a, b)) => [a, b].map(|loc| self.numbered(main_instr, loc.file, loc.line)),
+            None => instrs.map(|instr| self.line_name(main_instr, instr)),
         }
     }
 
-    /// Returns the line `line` of a file in words, as [`Self::line_name`] has them. Where `here` was called from
+    /// Returns the line `line` of a file in words, as [`Self::line_name`] has them. Where `main_instr` was called from
     /// another file, that one is named, too.
-    pub(crate) fn numbered(&self, here: u32, file: u32, line: u32) -> String {
-        let is_called = self.frames(here).iter().any(|loc| loc.file != file);
-        match self.of_file(here, file) {
+    pub(crate) fn numbered(&self, main_instr: u32, file: u32, line: u32) -> String {
+        let is_called = self.frames(main_instr).iter().any(|loc| loc.file != file);
+        match self.of_file(main_instr, file) {
             own if own.is_empty() && is_called => format!("line {line} of {}", self.file_name(file)),
             other => format!("line {line}{other}"),
         }
@@ -381,15 +381,15 @@ impl<'a> LaunchContext<'a> {
         self.path(file).rsplit('/').next().unwrap_or_default()
     }
 
-    /// Returns the file of an instruction as `, in common.cuh`; empty for the file of `here`.
-    pub(crate) fn elsewhere(&self, here: u32, instr: u32) -> String {
-        let file = self.loc(instr).map_or_else(String::new, |loc| self.of_file(here, loc.file));
+    /// Returns the file of an instruction as `, in common.cuh`; empty for the file of `main_instr`.
+    pub(crate) fn elsewhere(&self, main_instr: u32, instr: u32) -> String {
+        let file = self.loc(instr).map_or_else(String::new, |loc| self.of_file(main_instr, loc.file));
         file.replacen(" of ", ", in ", 1)
     }
 
-    /// Returns a file as ` of common.cuh`; empty for the file of `here`.
-    pub(crate) fn of_file(&self, here: u32, file: u32) -> String {
-        let shown = self.loc(here).map_or(u32::MAX, |loc| loc.file);
+    /// Returns a file as ` of common.cuh`; empty for the file of `main_instr`.
+    pub(crate) fn of_file(&self, main_instr: u32, file: u32) -> String {
+        let shown = self.loc(main_instr).map_or(u32::MAX, |loc| loc.file);
         match self.path(file) {
             other if other == self.path(shown) || other.is_empty() => String::new(),
             other if self.file_name(file) == self.file_name(shown) => format!(" of {other}"),
@@ -450,7 +450,7 @@ impl<'a> LaunchContext<'a> {
         Some(format!("{at_least}{n} threads{place} do the same here."))
     }
 
-    /// Returns what a count of the threads or blocks that make the mistake begins with.
+    /// Returns the prefix of a count of threads or blocks: `At least `, unless all of them were counted.
     fn at_least(&self, mistake: &MistakeGroup) -> &'static str {
         if self.counts_all(mistake) { "" } else { "At least " }
     }
@@ -592,9 +592,9 @@ impl<'a> Around<'a> {
         (by > 0).then_some(Counter { name, start: value(start)?, step: by, end })
     }
 
-    /// Returns the header's line, such as `line 14`; `here` as in [`LaunchContext::line_name`].
-    pub(crate) fn name(&self, launch: &LaunchContext<'_>, here: u32) -> String {
-        launch.numbered(here, self.file, self.line)
+    /// Returns the header's line, such as `line 14`; `main_instr` as in [`LaunchContext::line_name`].
+    pub(crate) fn name(&self, launch: &LaunchContext<'_>, main_instr: u32) -> String {
+        launch.numbered(main_instr, self.file, self.line)
     }
 }
 
@@ -648,7 +648,7 @@ impl Draft {
         }
         let advice = self.advice.as_ref().map(|text| text.replace('\u{a0}', " "));
         let name = |array: &Option<ArrayElement>| array.as_ref().map(|array| array.name.clone());
-        // What a race leaves unwritten.
+        // An undefined value at a line of a reported race follows from that race.
         let is_of_race = |found: &&Finding| {
             let mut parties = [found.instr].into_iter().chain(found.others.iter().map(|party| party.instr));
             (found.code, code) == (Code::Race, Code::Uninitialised)

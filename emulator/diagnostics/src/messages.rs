@@ -68,7 +68,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
             }
         },
         MistakeDetails::Uninitialised { access, load, copy: Some(copy), .. } => {
-            uninit::under_way(launch, mistake, *access, *load, *copy)
+            uninit::in_flight(launch, mistake, *access, *load, *copy)
         }
         MistakeDetails::Uninitialised { access, .. } if let Some(place) = cluster::remote(access) => {
             cluster::unwritten(launch, mistake, *access, place)
@@ -81,7 +81,7 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
             race::race(launch, mistake, facts, also)
         }
         MistakeDetails::Barrier { groups, problem } => sync::barrier(launch, mistake, groups, problem),
-        MistakeDetails::Parted { missing, .. } => sync::parted(launch, mistake, *missing),
+        MistakeDetails::PartOfWarp { missing, .. } => sync::part_of_warp(launch, mistake, *missing),
         MistakeDetails::Exited { returned, first, exit } => sync::exited(launch, mistake, *returned, *first, *exit),
         MistakeDetails::Runaway { budget, known, span } => {
             termination::runaway(launch, mistake, *budget, *known, *span)

@@ -36,7 +36,7 @@ struct Called {
     kernel: String,
     /// Where the text between its braces is.
     body: Range<usize>,
-    /// Its parameters that have other names than what they are given, with that.
+    /// Parameters whose names differ from their arguments, with those arguments.
     arguments: Vec<(String, String)>,
 }
 
@@ -714,7 +714,7 @@ fn assigned(after: &str) -> Option<&str> {
     after.strip_prefix('=').filter(|rest| !rest.starts_with('='))
 }
 
-/// Returns whether a text begins with an operator that changes what stands before it.
+/// Returns whether a text begins with an operator that modifies its left operand.
 fn changes(after: &str) -> bool {
     ["+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"]
         .iter()

@@ -129,7 +129,7 @@ impl<'a> Trace<'a> {
         found().is_some()
     }
 
-    /// Returns the values that the address of an access depends on. `None`: too many to follow.
+    /// Returns the values that the address of an access depends on, or `None` if there are too many to follow.
     pub(crate) fn ends(&self, instr: u32) -> Option<BTreeSet<End>> {
         let base = self.base(instr)?;
         let mut ends = BTreeSet::new();

@@ -55,7 +55,7 @@ fn remember(base: u64, bytes: u64, kind: AllocationKind, flags: u32, owner: Owne
 }
 
 pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner) -> Outcome<u64> {
-    let base = twice(|| MEMORY.alloc(bytes, Origin::new(label)))?;
+    let base = allocate_with_retry(|| MEMORY.alloc(bytes, Origin::new(label)))?;
     if !has_reserve() {
         let _ = MEMORY.free(base);
         return Err(ERROR_OUT_OF_MEMORY);
@@ -64,7 +64,7 @@ pub(crate) fn device(bytes: u64, kind: AllocationKind, label: &str, owner: Owner
     Ok(base)
 }
 
-/// Returns whether memory is left to work with after an allocation: without, the process would abort soon.
+/// Returns whether enough host memory is left after an allocation; without it, the process would soon abort.
 fn has_reserve() -> bool {
     const RESERVE: usize = 32 << 20;
     let mut reserve = Vec::<u8>::new();
@@ -97,14 +97,14 @@ impl Drop for Taken {
 
 /// Reserves bytes of device memory for pinned memory and arrays, which come out of the same machine.
 fn take(bytes: u64) -> Outcome {
-    twice(|| MEMORY.take(bytes))
+    allocate_with_retry(|| MEMORY.take(bytes))
 }
 
-/// Allocates memory, if need be after queued work, which may free some.
-fn twice<T, E>(take: impl Fn() -> Result<T, E>) -> Outcome<T> {
-    take().or_else(|_| {
+/// Allocates memory; if that fails, waits for queued work, which may free some, and tries again.
+fn allocate_with_retry<T, E>(allocate: impl Fn() -> Result<T, E>) -> Outcome<T> {
+    allocate().or_else(|_| {
         drain_all();
-        take().map_err(|_| ERROR_OUT_OF_MEMORY)
+        allocate().map_err(|_| ERROR_OUT_OF_MEMORY)
     })
 }
 

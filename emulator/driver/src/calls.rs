@@ -80,7 +80,7 @@ static PARTS: &[&[Call]] = &[
     UNSUPPORTED,
 ];
 
-// Forms of before CUDA 3.2, which take 32-bit device addresses.
+// Forms from before CUDA 3.2, which take 32-bit device addresses.
 stubs! { REPLACED = replaced:
     2000: cuArray3DCreate, cuArray3DGetDescriptor, cuArrayCreate, cuArrayGetDescriptor, cuMemAlloc,
         cuMemAllocPitch, cuMemFree, cuMemGetAddressRange, cuMemGetInfo, cuMemcpy2D, cuMemcpy2DAsync,

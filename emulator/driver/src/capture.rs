@@ -28,14 +28,14 @@ pub(crate) struct Capture {
     streams: Mutex<Vec<Arc<CaptureState>>>,
 }
 
-/// Nodes after which the next work of a stream, or what an event stands for, comes.
+/// Position in a capture: the nodes that a stream's next work depends on, or those that an event was recorded after.
 #[derive(Clone)]
 pub(crate) struct Position {
     pub(crate) capture: Arc<Capture>,
     pub(crate) after: Vec<Handle>,
 }
 
-/// Part of a stream in captures.
+/// Capture state of a stream.
 #[derive(Default)]
 pub(crate) struct CaptureState {
     position: Mutex<Option<Position>>,
@@ -281,7 +281,7 @@ impl CaptureState {
         Ok(())
     }
 
-    /// Sets the nodes after which the next work comes.
+    /// Sets the nodes that the next work depends on.
     pub(crate) fn set(&self, after: Vec<Handle>) {
         lock(&self.position).iter_mut().for_each(|position| position.after.clone_from(&after));
     }

@@ -25,7 +25,7 @@ pub(crate) type Forget = fn(u64);
 
 static AT_END: OnceLock<&'static [Forget]> = OnceLock::new();
 
-/// Sets the functions to call when a context ends, in this order. The first call counts.
+/// Sets the functions to call, in this order, when a context ends. Only the first call has an effect.
 pub(crate) fn at_end(forget: &'static [Forget]) {
     let _ = AT_END.set(forget);
 }
@@ -89,7 +89,7 @@ impl Context {
         }
     }
 
-    /// Marks the context as lost. The first error counts.
+    /// Marks the context as lost; keeps the first error.
     pub(crate) fn lose(&self, code: CUresult) {
         let _ = self.lost.compare_exchange(SUCCESS, code, Ordering::AcqRel, Ordering::Acquire);
     }

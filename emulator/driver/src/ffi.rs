@@ -164,7 +164,7 @@ pub(crate) fn with_own_stream(call: impl FnOnce() -> CUresult) -> CUresult {
     code
 }
 
-/// Returns the value that a C enum has by its number, which may be none.
+/// Returns the enum value with this number; fails if there is none.
 pub(crate) fn by_number<T: Copy>(values: &[T], number: c_uint) -> Outcome<T> {
     values.get(number as usize).copied().ok_or(ERROR_INVALID_VALUE)
 }

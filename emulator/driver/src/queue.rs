@@ -23,7 +23,7 @@ use crate::{staging, sync::lock};
 const IDLE: Duration = Duration::from_secs(2);
 
 /// Limit on waiting jobs. Beyond it, `submit` blocks, as with NVIDIA's driver (1024 launches there).
-const MOST_WAITING: usize = 1 << 14;
+const MAX_WAITING: usize = 1 << 14;
 
 pub(crate) type Job = Box<dyn FnOnce() + Send>;
 
@@ -76,7 +76,7 @@ impl Queue {
     /// Adds a job. `note` gets its ticket before it can run.
     pub(crate) fn submit(self: &Arc<Self>, thread: JobThread, blocking: bool, note: impl FnOnce(u64), job: Job) -> u64 {
         let mut state = self.lock();
-        while state.jobs.len() >= MOST_WAITING && !IS_WORKER.get() {
+        while state.jobs.len() >= MAX_WAITING && !IS_WORKER.get() {
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
         state.submitted += 1;
@@ -115,7 +115,7 @@ impl Queue {
         let mut state = self.lock();
         state.completed = ticket;
         state.ends.push_back(Instant::now());
-        if state.ends.len() > 2 * MOST_WAITING {
+        if state.ends.len() > 2 * MAX_WAITING {
             state.ends.pop_front();
         }
         state.busy = false;

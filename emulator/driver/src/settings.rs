@@ -233,7 +233,7 @@ pub(crate) fn find_sources<'a>(ptx: &str, paths: impl Iterator<Item = &'a str>) 
     found
 }
 
-/// Returns the files that PTX was made of, the source first, with their hashes: `// source: kernels/a.cu sha256:…`.
+/// Returns the files that PTX was compiled from, source first, with their hashes: `// source: kernels/a.cu sha256:…`.
 fn made_of(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
     let lines = ptx.lines().take_while(|line| line.starts_with("//"));
     lines.filter_map(|line| line.split_once(": ")?.1.split_once(" sha256:"))

@@ -163,13 +163,13 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
         }
         Slot::Global(at) => {
             let (described, warp) = (field(word, 76, 1) == 1, field(word, 91, 1) == 1);
-            // The meaning of these bits without a register of the warp is unknown.
+            // The meaning of these bits without a uniform register is unknown.
             if (described || field(word, 90, 1) == 1) && !warp {
                 return None;
             }
             let uniform = warp.then(|| uniform(word, at));
             Value::Memory(Address {
-                // Without a register of the warp, `.E` marks a base of 64 bits.
+                // Without a uniform register, `.E` marks a 64-bit base.
                 wide: field(word, 90, 1) == 1 || !warp && field(word, 72, 1) == 1,
                 extends: field(word, 90, 1) == 0 && warp,
                 uniform: uniform.filter(|_| !described),

@@ -20,7 +20,7 @@ pub enum DecodeErrorKind {
     /// No row has this 12-bit opcode.
     #[error("unknown opcode {0:#05x}")]
     Opcode(u16),
-    /// Rows have the opcode, but not the other bits.
+    /// Rows of the table match the opcode, but none matches the other bits.
     #[error("unknown form of `{}`", .0.name())]
     Form(Operation),
 }

@@ -52,7 +52,7 @@ pub struct Guard {
     pub predicate: Predicate,
     /// Whether it is negated, as in `@!P0`.
     pub negated: bool,
-    /// Whether it is a predicate of the warp, `@UP0`, as for instructions on uniform registers.
+    /// Whether the predicate is uniform, as in `@UP0`.
     pub uniform: bool,
 }
 
@@ -99,11 +99,11 @@ pub enum Halves {
 pub enum Value {
     /// `R0`. Wider values begin in it and continue in the following ones.
     Register(Register),
-    /// A register of the warp: `UR0`.
+    /// A uniform register: `UR0`.
     Uniform(Uniform),
     /// A predicate of the lane: `P0`.
     Predicate(Predicate),
-    /// A predicate of the warp: `UP0`.
+    /// A uniform predicate: `UP0`.
     UniformPredicate(Predicate),
     /// All predicates together: `PR`.
     Predicates,
@@ -132,7 +132,7 @@ impl Register {
     pub const ZERO: Register = Register(255);
 }
 
-/// A register of the warp.
+/// A uniform register, which holds one value for the whole warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Uniform(pub u8);
 
@@ -153,7 +153,7 @@ impl Predicate {
 /// A place in constant memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constant {
-    /// Bank 0 holds the launch's sizes and the parameters, 3 what the module declares, 4 constants of the compiler.
+    /// Bank 0 holds launch dimensions and parameters, 3 the module's `__constant__` variables, 4 compiler constants.
     pub bank: u8,
     /// Index that is added to the offset, in bytes.
     pub index: Index,
@@ -176,7 +176,7 @@ pub struct Address {
     pub base: Register,
     /// Whether the base is a pair of registers with a 64-bit address.
     pub wide: bool,
-    /// Whether the base has 32 bits without sign, and the register of the warp that is added to it has 64.
+    /// Whether the base is an unsigned 32-bit value, and the uniform register added to it has 64 bits.
     pub extends: bool,
     /// Factor of the base: 1, 4, 8 or 16.
     pub scale: u8,

@@ -85,7 +85,7 @@ names! {
 }
 
 impl Operation {
-    /// Returns whether the operation executes once for the warp, under a predicate of the warp.
+    /// Returns whether the operation executes once for the warp, guarded by a uniform predicate.
     pub fn is_uniform(self) -> bool {
         self.name().starts_with('U') || self == Operation::S2ur
     }

@@ -102,7 +102,7 @@ impl Display for Guard {
     }
 }
 
-/// Implements `Display` of registers: the name of the constant one, and what stands before the number of another.
+/// Implements `Display` for registers: the constant register has a name, the others a prefix and a number.
 macro_rules! display_numbered {
     ($($register:ident: $constant:ident $name:literal $prefix:literal),+) => {$(
         impl Display for $register {
@@ -233,7 +233,7 @@ fn print_address(f: &mut Formatter<'_>, address: &Address) -> Result {
         plus = "+";
     }
     match (address.scale, address.wide) {
-        // Without a register of the warp, the width is not printed.
+        // Without a uniform register, the width is not printed.
         (1, true) if address.uniform.is_none() && address.descriptor.is_none() => {}
         (1, true) => f.write_str(".64")?,
         (1, false) if address.extends => f.write_str(".U32")?,

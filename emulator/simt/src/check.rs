@@ -18,7 +18,7 @@ pub(crate) use collect::MAX_RANGES;
 pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
 pub use mistake::{
     AccessKind, AccessProblem, Astray, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
-    BarrierProblem, CopiedBy, CopyUnderWay, Elsewhere, InstrThread, KnownOfLoop, MissingOrder, Mistake, MistakeDetails,
+    BarrierProblem, CopiedBy, CopyInFlight, Elsewhere, InstrThread, KnownOfLoop, MissingOrder, Mistake, MistakeDetails,
     PhaseId, PhaseOfCopy, PhaseWaits, PolledElement, RaceFacts, RaceParty, RemoteProblem, SyncMask, ThreadId, Use,
     Waited, WrongMask,
 };

@@ -30,7 +30,7 @@ const WORDS: usize = CODE.constant("WORDS") as usize;
 const CHUNK_BYTES: usize = (LOADS * THREADS) as usize * size_of::<[u32; 4]>();
 /// Each block reads bytes that no other reads; all read the same. Both over and over: the bytes stay in L2.
 const L2: [&str; 2] = ["ceiling_l2_own", "ceiling_l2_same"];
-/// Blocks of them on a multiprocessor: ptxas has only half of a thread's loads under way at a time.
+/// Blocks of them on a multiprocessor: ptxas has only half of a thread's loads in flight at a time.
 const L2_BLOCKS: usize = 2;
 const LOADS: u32 = CODE.constant("LOADS");
 const L2_CHUNKS: u32 = CODE.constant("L2_CHUNKS");

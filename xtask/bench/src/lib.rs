@@ -132,7 +132,7 @@ fn run_several(
         }
         if interrupt::happened() {
             let what = match &records {
-                Some(records) => records.tell(),
+                Some(records) => records.summary(),
                 None => format!("{} was not finished", step.id),
             };
             return Err(Stop::Interrupted(what).into());
@@ -143,10 +143,12 @@ fn run_several(
         print(&table::measurements(&all, Paint::for_stdout()), args.save)?;
     }
     match &records {
-        Some(records) if records.elsewhere => {
-            failures.push(format!("{} would not take them: {}", paths::display_path(&records.folder), records.tell()))
-        }
-        Some(records) => output::note(&records.tell()),
+        Some(records) if records.elsewhere => failures.push(format!(
+            "{} would not take them: {}",
+            paths::display_path(&records.folder),
+            records.summary()
+        )),
+        Some(records) => output::note(&records.summary()),
         None => {}
     }
     let failed = |one: &&Measurement| matches!(one.outcome, Outcome::Failed { .. });
@@ -276,7 +278,7 @@ impl Records {
     }
 
     /// Describes what was saved and where.
-    fn tell(&self) -> String {
+    fn summary(&self) -> String {
         let files: Vec<String> = self.open.iter().map(|open| paths::display_path(&open.path)).collect();
         match (self.n_new, files.as_slice()) {
             (0, _) => "nothing was measured, and no record was changed".into(),

@@ -12,7 +12,7 @@ use crate::paths;
 use crate::source::{self, Include, Job};
 
 /// Compiled files that are kept.
-const MOST_KEPT: usize = 64;
+const MAX_KEPT: usize = 64;
 /// Part of a key: the one version that is used.
 pub const NVRTC: &str = "NVRTC 12.4";
 /// Endings of compiled files that are kept.
@@ -66,7 +66,7 @@ impl CompileCache {
             .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
             .collect();
         files.sort();
-        let n = files.len().saturating_sub(MOST_KEPT - 1);
+        let n = files.len().saturating_sub(MAX_KEPT - 1);
         for (_, path) in &files[..n] {
             let _ = std::fs::remove_file(path);
         }

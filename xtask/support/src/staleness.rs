@@ -28,7 +28,7 @@ pub fn state(root: &Path, source: &Path) -> State {
         Ok(()) => {}
         Err(Stale::Edited(file) | Stale::Gone(file)) => return State::Edited(file),
         Err(Stale::NoHash) => return State::Damaged("its header has a line without a hash".into()),
-        Err(Stale::Untold) => return State::Damaged("its header does not say what it was made from".into()),
+        Err(Stale::NoSource) => return State::Damaged("its header does not say what it was made from".into()),
     }
     whole(&ptx).map_or(State::Fresh, |why| State::Damaged(why.into()))
 }

@@ -48,7 +48,7 @@ macro_rules! wheels {
     };
 }
 
-/// For this kind of machine.
+/// The wheel for this platform.
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub const WHEELS: &[Wheel] = wheels!(
     "x86_64",

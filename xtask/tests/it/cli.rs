@@ -125,7 +125,7 @@ fn emulated() -> (Run, VerifiedRun) {
     (device, run)
 }
 
-/// Returns what PTX and machine code count alike.
+/// Returns counters that are the same for PTX and machine code.
 fn both() -> Counters {
     Counters {
         fmas: 1_073_741_824,

@@ -84,7 +84,7 @@ fn what_makes_no_sense_is_said() {
         "profile v05 --table",
         3,
         &[],
-        "--table is of kernels/counters.json in a checkout, and this folder is not one",
+        "--table writes kernels/counters.json of a checkout, and this folder is not in one",
     );
     check("sanitize v00", 2, &[], "v00 has no kernels in kernels/");
 }

@@ -35,7 +35,7 @@ const SCREENS: [Screen; 3] = [
     Screen { name: "desk", width: 1366, height: 768, is_phone: false, theme: "dark" },
 ];
 
-/// Elements that stick out on the right of `WIDTH`, unless a box around them scrolls (but for the whole text).
+/// Script that finds elements beyond the right edge at `WIDTH`, unless a container other than the page scrolls.
 const TOO_WIDE: &str = include_str!("too_wide.js");
 
 /// Waits until scripts that run after loading have finished.

@@ -76,7 +76,7 @@ fn by_hash(repo: &RepoPaths, source: &Path) -> Result<()> {
     provenance::compare(repo.root(), &text).map_err(|stale| match stale {
         Stale::Edited(file) => anyhow!("{shown} was made from another version of {file}"),
         Stale::Gone(file) => anyhow!("{file} is gone"),
-        Stale::NoHash | Stale::Untold => anyhow!("{shown} does not say what it was made from"),
+        Stale::NoHash | Stale::NoSource => anyhow!("{shown} does not say what it was made from"),
     })
 }
 

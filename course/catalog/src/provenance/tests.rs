@@ -42,5 +42,5 @@ fn what_is_not_as_it_was_is_told() {
     assert_eq!(compared("// source: src/lib.rs sha256:00\n"), Err(Stale::Edited("src/lib.rs".into())));
     assert_eq!(compared("// source: a.cu sha256:00\n"), Err(Stale::Gone("a.cu".into())));
     assert_eq!(compared("// source: src/lib.rs\n"), Err(Stale::NoHash));
-    assert_eq!(compared(".version 8.4\n// source: src/lib.rs sha256:00\n"), Err(Stale::Untold));
+    assert_eq!(compared(".version 8.4\n// source: src/lib.rs sha256:00\n"), Err(Stale::NoSource));
 }

@@ -17,7 +17,7 @@ fn names_of_other_systems_are_understood() {
         let all = given(&[name]);
         let notes = if name == "ada" { vec![] } else { vec![format!("handed in as {name}")] };
         assert_eq!(all[0], ("ada".to_owned(), notes), "{name}");
-        // A team of signs alone is none.
+        // A team name without letters or digits means no team.
         assert_eq!(all[3], ("dan".to_owned(), vec![]), "{name}");
     }
     assert_eq!(given(&["noyceb_LATE_1_2_v02"])[1].1, ["handed in as noyceb_LATE_1_2_v02"]);

@@ -1,4 +1,4 @@
-//! Matrices of FP32 as parts of bf16: what `split_v12` writes, and how the product of parts finds it.
+//! FP32 matrices split into bf16 parts: the layout that `split_v12` writes, and the tensor maps with which it is read.
 
 use catalog::Shape;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, PushKernelArg as _};

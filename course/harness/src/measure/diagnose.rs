@@ -1,4 +1,4 @@
-//! Diagnoses a wrong result: how much is wrong, where, and in one sentence, what it looks like.
+//! Diagnoses a wrong result: how much is wrong, where, and in one sentence, what it likely_cause like.
 //!
 //! The sentence has two halves, each found on its own. *What* the wrong elements hold (nothing, zeros, a sum that ends
 //! too early, another product) is compared on a sample of them with what such a mistake would give; on integers that is
@@ -17,12 +17,12 @@ use reference::verify::{self, Comparison};
 use reference::{Answer, Problem};
 use sums::sums;
 
-/// Said of a result that is 0 where it is wrong, which has many causes.
+/// Describes a result whose wrong elements are all 0, which has many causes.
 const ZEROS: &str = "they are 0";
-/// Said of whole numbers on reals, after which kernels are right on integers.
+/// Describes results that are truncated to integers on reals, and right on small integers.
 const WHOLE: &str = ", and right on small integers: a sum, a product or a factor is kept in an int";
 
-/// Information that a diagnosis has on the cause of a mistake, the least first.
+/// How specific a diagnosis is about the cause of a mistake, the least specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Clue {
     Nothing,
@@ -67,17 +67,17 @@ pub struct Terms {
     /// K × N, or N × K.
     pub b: Vec<f64>,
     /// A is stored as K × M; B is stored as N × K.
-    pub turned: [bool; 2],
+    pub transposed: [bool; 2],
 }
 
 impl Terms {
     pub fn of<T: Real>(problem: &Problem<T>) -> Self {
         let [a, b] = [&problem.a, &problem.b].map(|elements| T::widen(elements));
-        Self { shape: problem.shape, a, b, turned: [false; 2] }
+        Self { shape: problem.shape, a, b, transposed: [false; 2] }
     }
 }
 
-/// Everything there is to look at.
+/// A wrong result, and the data that its diagnosis is based on.
 pub struct WrongResult<'a> {
     pub answer: &'a Answer<'a>,
     /// The elements that the kernel computed, as [`inputs::Real::widen`](reference::inputs::Real::widen) gives them.
@@ -100,16 +100,16 @@ pub struct Diagnosis {
     /// The first wrong element, whose it is, and what it should be.
     pub first: String,
     /// The likely cause, where one is known.
-    pub looks: Option<String>,
-    /// Information in `looks`.
+    pub likely_cause: Option<String>,
+    /// How specific `likely_cause` is.
     pub clue: Clue,
-    /// The subject of `looks`.
+    /// The subject of `likely_cause`.
     pub subject: Subject,
     /// Map of the wrong tiles; empty for a single tile.
     pub map: String,
 }
 
-/// Rule by which the wrong elements came about, in words.
+/// A possible cause of the wrong elements, as text.
 struct Cause {
     clue: Clue,
     subject: Subject,
@@ -151,20 +151,20 @@ impl WrongResult<'_> {
         let (clue, subject) =
             what.as_ref().map_or((known, Subject::Unknown), |what| (what.clue.max(known), what.subject));
         let halves: Vec<String> = what.map(|what| what.text).into_iter().chain(place).collect();
-        let looks = (!halves.is_empty()).then(|| halves.join("; "));
-        let why = looks.as_ref().map_or(amount.clone(), |sentence| format!("{amount}: {sentence}"));
+        let likely_cause = (!halves.is_empty()).then(|| halves.join("; "));
+        let why = likely_cause.as_ref().map_or(amount.clone(), |sentence| format!("{amount}: {sentence}"));
         let mut details = format!("{amount}{}\n", self.not_finite());
         let first = self.comparison.first.map_or(String::new(), |[row, col]| self.first(row, col));
         if !first.is_empty() {
             // Writing to a string does not fail.
             let _ = writeln!(details, "{first}");
         }
-        if let Some(sentence) = &looks {
+        if let Some(sentence) = &likely_cause {
             let _ = writeln!(details, "it looks like this: {sentence}");
         }
         let map = self.map(&wrong);
         details.push_str(&map);
-        Diagnosis { why, details, first, looks, clue, subject, map }
+        Diagnosis { why, details, first, likely_cause, clue, subject, map }
     }
 
     fn output(&self) -> &'static str {
@@ -263,11 +263,11 @@ impl WrongResult<'_> {
         }
         let near = |place: Place, value: f64| (got(place) - value).abs() <= self.answer.bound(place[0], place[1]);
         // The value that would lie here if the output was stored column by column.
-        let turned = |[row, col]: Place| want([(row * cols + col) % rows, (row * cols + col) / rows]);
-        if (rows, cols) != (1, 1) && all(&|place| near(place, turned(place))) && self.has_distinct_lines() {
+        let column_major = |[row, col]: Place| want([(row * cols + col) % rows, (row * cols + col) / rows]);
+        if (rows, cols) != (1, 1) && all(&|place| near(place, column_major(place))) && self.has_distinct_lines() {
             return cause(Unknown, "rows and columns are swapped: each value is right in the transposed place");
         }
-        // Of many: a rule that holds for a part of the columns is none. A guard may leave some out.
+        // Takes many samples: a rule that holds in part of the columns proves nothing. A guard may skip some elements.
         let written: Vec<Place> =
             wrong.samples(N_REARRANGED).into_iter().filter(|place| !got(*place).is_poison()).collect();
         let exchanged = |[row, col]: Place| row < cols && col < rows && near([row, col], want([col, row]));
@@ -489,7 +489,7 @@ impl WrongResult<'_> {
         }
         let [tile_rows, tile_cols] = self.output_tile()?;
         let (whole_rows, whole_cols) = (rows / tile_rows * tile_rows, cols / tile_cols * tile_cols);
-        // Where there is no whole tile, the only one is no edge.
+        // If there is no whole tile, the only one does not count as an edge.
         let edge_row = |row: usize| whole_rows > 0 && row >= whole_rows;
         let edge_col = |col: usize| whole_cols > 0 && col >= whole_cols;
         let name = self.output();
@@ -540,7 +540,7 @@ impl WrongResult<'_> {
     fn map(&self, wrong: &Wrong) -> String {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
-        let group = |n: usize, tile: usize, most: usize| tile * n.div_ceil(tile).div_ceil(most);
+        let group = |n: usize, tile: usize, max_cells: usize| tile * n.div_ceil(tile).div_ceil(max_cells);
         let (high, wide) = (group(rows, tile_rows, MAX_MAP_CELLS[0]), group(cols, tile_cols, MAX_MAP_CELLS[1]));
         let cells = wrong.cells(high, wide);
         if cells.len() == 1 && cells[0].len() == 1 {
@@ -638,9 +638,9 @@ impl Wrong {
     }
 
     /// Returns some wrong places, spread over all of them and over their columns, which equal steps could miss.
-    fn samples(&self, most: usize) -> Vec<Place> {
+    fn samples(&self, max_samples: usize) -> Vec<Place> {
         const GOLDEN: f64 = 0.618_033_988_749_894_9;
-        let n = most.min(self.n);
+        let n = max_samples.min(self.n);
         let mut chosen: Vec<usize> = match n == self.n {
             true => (0..n).collect(),
             false => (1..=n).map(|i| ((i as f64 * GOLDEN).fract() * self.n as f64) as usize).collect(),

@@ -54,7 +54,7 @@ pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) 
     let timed = (purpose == Purpose::Bench).then(|| {
         let (name, other) = yardstick;
         let mut other_c = vec![f32::POISON; m * n];
-        let (hot, other_hot) = timing::by_the_clock(
+        let (hot, other_hot) = timing::time_on_host(
             || multiply(case.shape, &reals.a, &reals.b, &mut c),
             || other(case.shape, &reals.a, &reals.b, &mut other_c),
         );

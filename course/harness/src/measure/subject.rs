@@ -302,7 +302,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
                 shape: self.shape,
                 a: T::widen(&inputs.a),
                 b: T::widen(b),
-                turned: self.subject.work.transposed(),
+                transposed: self.subject.work.transposed(),
             }),
             right_on_integers,
         };

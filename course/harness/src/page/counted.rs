@@ -170,7 +170,7 @@ fn transposes(shape: Shape, counted: &[(&Entry<'_>, Counters)], paint: Paint) ->
     heading(&title, note, paint) + &table(counted, row, paint)
 }
 
-/// Returns a count in proportion; nothing where there is none.
+/// Formats a count per unit; returns an empty string for a count of zero.
 fn ratio(n: u64, per: f64) -> String {
     match n {
         0 => String::new(),

@@ -27,7 +27,7 @@ struct Needs {
     l1: f64,
     l2: f64,
     dram: f64,
-    /// The unit that is needed longest.
+    /// The unit with the longest busy time.
     unit: String,
     most: f64,
     /// Whether the instructions are those of the machine.

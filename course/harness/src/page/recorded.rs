@@ -14,7 +14,7 @@ pub(crate) fn load() -> Vec<(String, Record)> {
     let paths = folder().and_then(|folder| files_ending_with(&folder, ".json").ok()).unwrap_or_default();
     paths
         .iter()
-        // The folder holds other data as well: what is no record is not for us.
+        // The folder also holds other data: files that are not records are skipped.
         .filter_map(|path| Some((path.file_stem()?.to_string_lossy().into_owned(), Record::load(path).ok()?)))
         .filter(|(_, record)| record.runs.iter().any(|run| !run.emulated))
         .collect()
@@ -32,7 +32,7 @@ fn folder() -> Option<PathBuf> {
 
 /// Sizes that the tables have columns for.
 const SIZES: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
-/// At which kernels are compared with the yardstick.
+/// Size at which kernels are compared with the yardstick.
 const COMPARED: usize = 4096;
 
 /// Returns a step's kernels, those of its neighbours, and the yardstick, as they were measured; empty when nothing was.
@@ -51,7 +51,7 @@ pub(crate) fn tables(step: &Step, paint: Paint) -> String {
                 !run.emulated && record.measurements.iter().any(own)
             };
             let Some(run) = record.runs.iter().rev().find(measured) else { continue };
-            // The yardstick's row is of all that it stood beside.
+            // The yardstick's row covers all kernels that it was timed beside.
             let days = record.days(measured_of(&record, family));
             let head = format!("Recorded on a real GPU: {}, {days} (book/data/{file}.json)", run.device);
             out.push_str(&format!("\n{}\n", paint.bold(&head)));
@@ -69,7 +69,7 @@ fn unit(family: Family) -> String {
         Family::Products { .. } if family == Family::FP32 => "TFLOP/s of products of N x N x N".into(),
         Family::Products { .. } | Family::Doubles => format!("TFLOP/s of products of N x N x N in {family}"),
         Family::Transposes => "GB/s of transposes of N x N".into(),
-        Family::Cpu => "GFLOP/s of products by its host of N x N x N".into(),
+        Family::Cpu => "GFLOP/s of N x N x N products on its host's CPU".into(),
     }
 }
 

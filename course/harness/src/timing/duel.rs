@@ -21,11 +21,11 @@ pub struct Plan {
     /// Milliseconds for each side, before the first round.
     pub warm_up_ms: f64,
     /// All rounds of one kind, if there can be so few.
-    pub most_ms: f64,
+    pub max_ms: f64,
 }
 
-/// A piece is longer than a GPU takes to follow its limit of power with the clock; in a pause the power averages out.
-pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 500.0, most_ms: 6000.0 };
+/// A piece is longer than a GPU takes to adapt its clock to the power limit; during a pause the average power drops.
+pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 500.0, max_ms: 6000.0 };
 
 const ROUNDS: usize = 15;
 const FEW_ROUNDS: usize = 3;
@@ -65,7 +65,7 @@ pub(crate) fn run(
 impl Plan {
     /// Returns the number of rounds of pieces that last for a given time.
     fn rounds(self, piece_ms: f64) -> usize {
-        ((self.most_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
+        ((self.max_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
     }
 }
 

@@ -11,9 +11,9 @@ const SAMPLE_MS: f64 = 1.0;
 const MAX_BATCH: f64 = 500.0;
 /// Samples in a piece of a duel.
 const MAX_PIECE: f64 = 1000.0;
-/// A launch may be over before the host has queued the next; from here on it is not.
+/// Shorter launches may end before the host has queued the next one.
 const SHORT_MS: f64 = 0.05;
-/// From here on, what the host needs for a launch is no part of the time.
+/// For longer launches, the host's launch overhead is negligible.
 const LONG_MS: f64 = 20.0;
 
 /// Returns the number of launches that make a sample long enough.
@@ -32,11 +32,11 @@ pub(crate) struct Sampler<'g> {
 
 impl<'g> Sampler<'g> {
     /// Returns a sampler of something that takes about `one_ms`. What cannot be captured is enqueued for each sample.
-    pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Self {
+    pub(crate) fn new(gpu: &'g Gpu, one_ms: f64, enqueue: impl FnMut() -> Result<(), StepError>) -> Self {
         let n = batch_for(one_ms);
         // The emulated device has no time that a host could add to.
         let replays = one_ms < SHORT_MS && gpu.emulator.is_none();
-        let graph = replays.then(|| gpu.captured(n, put)).transpose();
+        let graph = replays.then(|| gpu.captured(n, enqueue)).transpose();
         let graph = graph.unwrap_or_else(|why| {
             eprintln!("timed without a graph: {why}");
             None
@@ -45,12 +45,12 @@ impl<'g> Sampler<'g> {
     }
 
     /// Measures one launch, in milliseconds.
-    pub(crate) fn sample(&self, put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
-        self.samples(1, put)
+    pub(crate) fn sample(&self, enqueue: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
+        self.samples(1, enqueue)
     }
 
     /// Measures one launch, in milliseconds, by a number of samples without a gap.
-    fn samples(&self, times: u32, mut put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
+    fn samples(&self, times: u32, mut enqueue: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         // The device is busy with the first while the host queues the next, which are timed.
         let ms = match &self.graph {
             Some(graph) => {
@@ -59,18 +59,18 @@ impl<'g> Sampler<'g> {
             }
             None => {
                 if self.one_ms < LONG_MS && self.gpu.emulator.is_none() {
-                    put()?;
+                    enqueue()?;
                 }
-                self.gpu.time_ms(self.n * times, put)
+                self.gpu.time_ms(self.n * times, enqueue)
             }
         };
         Ok(ms? / f64::from(self.n) / f64::from(times))
     }
 
     /// Measures one launch, in milliseconds, by as many samples as last for about `ms`, and by one at least.
-    pub(crate) fn piece(&self, ms: f64, put: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
+    pub(crate) fn piece(&self, ms: f64, enqueue: impl FnMut() -> Result<(), StepError>) -> Result<f64, StepError> {
         let times = (ms / (self.one_ms * f64::from(self.n))).ceil().clamp(1.0, MAX_PIECE);
-        self.samples(times as u32, put)
+        self.samples(times as u32, enqueue)
     }
 
     pub(crate) fn submission(&self) -> Submission {

@@ -26,9 +26,10 @@ pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
 ) -> Result<(Competitor<'a>, Vec<R>), StepError> {
     let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
     product.choose(gpu)?;
-    product.put()?;
+    product.enqueue()?;
     let got = gpu.stream.clone_dtoh(&product.c)?;
-    let other = Competitor { name: "cuBLAS", algorithm: product.algorithm, enqueue: Box::new(move || product.put()) };
+    let other =
+        Competitor { name: "cuBLAS", algorithm: product.algorithm, enqueue: Box::new(move || product.enqueue()) };
     Ok((other, got))
 }
 
@@ -41,12 +42,12 @@ pub(crate) fn unasked<R: Real, T: Element<R>>(
     b: &[T],
 ) -> Result<Vec<R>, StepError> {
     let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
-    if let Err(refused) = product.put() {
+    if let Err(refused) = product.enqueue() {
         if product.light.is_none() {
             return Err(refused);
         }
         product.algorithm = Some(0);
-        product.put()?;
+        product.enqueue()?;
     }
     Ok(gpu.stream.clone_dtoh(&product.c)?)
 }
@@ -54,7 +55,7 @@ pub(crate) fn unasked<R: Real, T: Element<R>>(
 /// Samples of each algorithm before one is chosen. The first warms up.
 const TRIES: u32 = 6;
 
-/// A product that is compared with.
+/// A GEMM of cuBLAS that a kernel is compared with.
 struct Yardstick<'a, T, R> {
     cublas: &'a Cublas,
     work: Work,
@@ -100,7 +101,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         for _ in 0..TRIES {
             for (algorithm, sampler, least) in &mut candidates {
                 self.algorithm = *algorithm;
-                *least = least.min(sampler.sample(|| self.put())?);
+                *least = least.min(sampler.sample(|| self.enqueue())?);
             }
         }
         match (candidates.iter().min_by(|a, b| a.2.total_cmp(&b.2)), refused) {
@@ -113,12 +114,12 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
 
     /// Returns a sampler of the algorithm that is chosen now.
     fn sampler<'g>(&mut self, gpu: &'g Gpu) -> Result<Sampler<'g>, StepError> {
-        let one_ms = gpu.time_ms(1, || self.put())?.min(gpu.time_ms(1, || self.put())?);
-        Ok(Sampler::new(gpu, one_ms, || self.put()))
+        let one_ms = gpu.time_ms(1, || self.enqueue())?.min(gpu.time_ms(1, || self.enqueue())?);
+        Ok(Sampler::new(gpu, one_ms, || self.enqueue()))
     }
 
-    /// Enqueues it.
-    fn put(&mut self) -> Result<(), StepError> {
+    /// Enqueues one run of the GEMM.
+    fn enqueue(&mut self) -> Result<(), StepError> {
         let shape = self.shape;
         let (Some(algorithm), Some(light)) = (self.algorithm, &mut self.light) else {
             let done = self.cublas.product(self.work, shape, &self.a, &self.b, &mut self.c);
@@ -129,7 +130,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
         let (b, _reads_b) = self.b.device_ptr(stream);
         let (c, _writes_c) = self.c.device_ptr_mut(stream);
         // SAFETY: the operands are on the device, of `shape` and of `light`'s types, in cuBLAS's order.
-        let done = unsafe { light.put(algorithm, stream, [b, a].map(|at| at as *const c_void), c as *mut c_void) };
+        let done = unsafe { light.enqueue(algorithm, stream, [b, a].map(|at| at as *const c_void), c as *mut c_void) };
         done.map_err(|error| refused("cuBLASLt", shape, error.0))
     }
 }

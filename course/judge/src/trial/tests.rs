@@ -22,12 +22,12 @@ fn right<T: Sums>(trial: &Trial<T>, work: TaskWork, factors: [f64; 2]) -> Vec<T>
         };
         return (0..trial.start.len()).map(from).collect();
     }
-    let [turn_a, turn_b] = work.turned();
+    let [transpose_a, transpose_b] = work.transposed();
     let [alpha, beta] = factors;
     let element = |at: usize| {
         let (product, row, col) = (at / (m * n), at / n % m, at % n);
-        let a = |i: usize| trial.inputs[0][product * m * k + if turn_a { i * m + row } else { row * k + i }];
-        let b = |i: usize| trial.inputs[1][product * k * n + if turn_b { col * k + i } else { i * n + col }];
+        let a = |i: usize| trial.inputs[0][product * m * k + if transpose_a { i * m + row } else { row * k + i }];
+        let b = |i: usize| trial.inputs[1][product * k * n + if transpose_b { col * k + i } else { i * n + col }];
         let sum: f64 = (0..k).map(|i| a(i).to_f64() * b(i).to_f64()).sum();
         let before = if beta == 0.0 { 0.0 } else { beta * trial.start[at].to_f64() };
         T::from_f64(alpha * sum + before)

@@ -27,32 +27,32 @@ fn code(task: &Task) -> Option<(sass::Module, MachineCodeExplanation)> {
 }
 
 /// Returns the first error in the explanation of a kernel's machine code.
-fn complaint_of_code(task: &Task, module: &sass::Module, said: &MachineCodeExplanation) -> Option<String> {
+fn complaint_of_code(task: &Task, module: &sass::Module, explanation: &MachineCodeExplanation) -> Option<String> {
     let kernel = module.kernels.iter().find(|kernel| kernel.name == task.entry)?;
     let own = task.solution.display().to_string();
     let issued = |name: &str| -> u64 {
-        let all = kernel.instructions.iter().zip(&said.instructions);
+        let all = kernel.instructions.iter().zip(&explanation.instructions);
         let some = all.filter(|(code, _)| code.operation.name() == name);
-        some.map(|(_, said)| said.issued).sum()
+        some.map(|(_, explanation)| explanation.issued).sum()
     };
     let name = if task.work.is_double() { "DFMA" } else { "FFMA" };
     // Each lane computes one element of the result; some lanes have none.
-    let least = (task.work.fmas(said.shape) / 32.0) as u64;
+    let least = (task.work.fmas(explanation.shape) / 32.0) as u64;
     if issued(name) < least {
         return Some(format!("{} {name}, and {least} are necessary", issued(name)));
     }
-    let n_modelled: u64 = said.instructions.iter().map(|i| i.modelled).sum();
-    let n_issued: u64 = said.instructions.iter().map(|i| i.issued).sum();
+    let n_modelled: u64 = explanation.instructions.iter().map(|i| i.modelled).sum();
+    let n_issued: u64 = explanation.instructions.iter().map(|i| i.issued).sum();
     // Calls from two lines may be merged into one instruction, which then has no location of its own.
-    let others = said.instructions.iter().filter(|i| i.file != own);
+    let others = explanation.instructions.iter().filter(|i| i.file != own);
     let n_others: u64 = others.map(|i| i.issued).sum();
     if n_others * 10 > n_issued {
         return Some(format!("{n_others} of {n_issued} belong to no line of the kernel"));
     }
-    if said.forecast.prediction.is_none() || n_modelled == 0 || n_modelled > n_issued {
-        return Some(format!("{n_modelled} of {n_issued} in the model: {:?}", said.forecast));
+    if explanation.forecast.prediction.is_none() || n_modelled == 0 || n_modelled > n_issued {
+        return Some(format!("{n_modelled} of {n_issued} in the model: {:?}", explanation.forecast));
     }
-    let Some(timeline) = &said.timeline else {
+    let Some(timeline) = &explanation.timeline else {
         return (!task.work.is_transpose()).then(|| "a product without a loop".into());
     };
     let is_in_order = |slots: &[Slot]| slots.is_sorted_by(|a, b| a.clock < b.clock);
@@ -64,9 +64,9 @@ fn machine_code_belongs_to_lines_and_has_a_time() {
     let mut n = 0;
     let mut complaints = Vec::new();
     for task in kernel_tasks() {
-        if let Some((module, said)) = code(&task) {
+        if let Some((module, explanation)) = code(&task) {
             n += 1;
-            let complaint = complaint_of_code(&task, &module, &said);
+            let complaint = complaint_of_code(&task, &module, &explanation);
             complaints.extend(complaint.map(|why| format!("{}: {why}", task.name)));
         }
     }
@@ -104,9 +104,9 @@ fn what_is_no_machine_code_is_refused_with_its_name() {
             .arg(&cubin)
             .output()
             .expect("judge runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(3), "{name}: {said}");
-        assert!(said.contains(&cubin.display().to_string()), "{name}: {said}");
+        let explanation = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(3), "{name}: {explanation}");
+        assert!(explanation.contains(&cubin.display().to_string()), "{name}: {explanation}");
     }
     let _ = std::fs::remove_dir_all(&folder);
 }

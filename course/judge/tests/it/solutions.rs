@@ -62,7 +62,7 @@ fn shapes(task: &Task) -> Vec<Shape> {
 }
 
 /// Returns all that a learner reads about what is wrong.
-fn told(verdict: &Verdict) -> String {
+fn messages_of(verdict: &Verdict) -> String {
     let parts = verdict.parts.iter().filter_map(|part| part.why.clone());
     let findings = verdict.findings.iter().map(|found| found.text.clone());
     parts.chain(findings).chain(verdict.notes.iter().cloned()).collect::<Vec<_>>().join("\n")
@@ -78,10 +78,10 @@ fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
         [] => "passes".to_owned(),
         codes => format!("fails with {}", codes.join(", ")),
     };
-    let told = told(&verdict);
+    let messages_of = messages_of(&verdict);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some(text) = solution.says.iter().find(|text| !words(&told).contains(&words(text))) {
-        return Some(format!("{} does not say: {text}, but: {told}", solution.name));
+    if let Some(text) = solution.says.iter().find(|text| !words(&messages_of).contains(&words(text))) {
+        return Some(format!("{} does not say: {text}, but: {messages_of}", solution.name));
     }
     (codes != expect).then(|| {
         let parts = verdict.parts.iter().filter_map(|part| {

@@ -22,7 +22,7 @@ fn an_answer_that_is_kept_is_the_one_that_was_computed() {
     assert_eq!(plain.c, first.c);
     let again = make(kept());
     assert_eq!((&again.c, again.cpu_ms), (&first.c, first.cpu_ms));
-    // A file of another length is none.
+    // A cached file of the wrong length is ignored.
     std::fs::write(folder.join("any"), "short").expect("the folder is there");
     assert_eq!(make(kept()).c, plain.c);
     std::fs::remove_dir_all(&folder).expect("the folder is there");

@@ -121,7 +121,7 @@ impl Axes<'_, '_> {
         of(at..at + 1).or_else(|| of(self.code.value(made.filter(|made| is_declared(self.code, *made))?)?))
     }
 
-    /// Returns what counts on from a variable in a loop: the `+ i * 8` of `row + i * 8`.
+    /// Returns the loop-dependent offset added to a variable: the `+ i * 8` of `row + i * 8`.
     fn step(&self, at: usize) -> Option<Range<usize>> {
         let code = self.code;
         let is_end = |end: &usize| !code.at(*end).starts_with(|c: char| c.is_alphanumeric() || "_*/%".contains(c));

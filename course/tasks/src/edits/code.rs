@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::{Change, Changes};
 
-/// Words that are no names of variables.
+/// Words that are not names of variables.
 #[rustfmt::skip]
 const WORDS: [&str; 43] = [
     "auto", "blockDim", "blockIdx", "bool", "break", "case", "char", "class", "const", "constexpr", "continue", "do",
@@ -24,7 +24,7 @@ const SEPARATORS: [&str; 29] = [
 pub(super) struct Token<'s> {
     pub(super) text: &'s str,
     pub(super) start: usize,
-    /// From 0.
+    /// Line number, from 0.
     pub(super) line: usize,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Sum {
 
 struct Declared<'s> {
     name: &'s str,
-    /// From the declaration to the last token where it holds.
+    /// Tokens from the declaration to the end of its scope.
     scope: Range<usize>,
 }
 
@@ -300,7 +300,7 @@ impl<'s> Code<'s> {
         (0..at).rev().find(|at| matches!(self.at(*at), ";" | "{" | "}" | ")")).map_or(0, |end| end + 1)
     }
 
-    /// Returns what the statement that a token lies in assigns to.
+    /// Returns the target of the assignment in the statement around a token.
     pub(super) fn target(&self, at: usize) -> Option<&'s str> {
         let start = self.statement(at);
         let sign = (start..self.tokens.len()).find(|at| matches!(self.at(*at), "=" | ";" | "{"))?;

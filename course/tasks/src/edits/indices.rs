@@ -113,7 +113,7 @@ impl<'s> Search<'s> {
         let sizes: BTreeSet<&str> =
             sums.iter().flat_map(texts).filter(|term| term.contains(" / ") && is_size(term)).collect();
         for (sum, own) in sums.iter().zip(&owns) {
-            // The header of a loop has its counter alone.
+            // The condition of a loop usually has the counter alone on one side.
             let is_counter = own.len() == 1 && self.code.is_head(sum.tokens.start);
             if self.code.is_dimension(sum.tokens.start) {
                 continue;
@@ -466,7 +466,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Returns whether a name counts a loop around a token and does not stand in its line.
+    /// Returns whether a name is the counter of a loop around a token and does not occur in the token's line.
     fn is_unused_counter(&self, name: &str, at: usize) -> bool {
         let line = self.code.tokens[at].line;
         let mut of_name = self.code.tokens[..at].iter().zip(0..).filter(|(token, _)| token.text == name);

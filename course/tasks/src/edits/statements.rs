@@ -153,7 +153,7 @@ impl Search<'_> {
         }
     }
 
-    /// Requires of an access to several elements at once that rows start where those may, or leaves padding out.
+    /// Adds to a vector access the condition that rows are aligned for it, or removes the padding of rows.
     pub(super) fn aligned(&self) {
         let code = &self.code;
         let mut added: Vec<Changes> = Vec::new();

@@ -22,7 +22,7 @@ fn others_have_fractions() {
 fn what_makes_no_sense_is_said() {
     let why = |text: &str| evaluate(text, &WHOLE).expect_err("refused").to_string();
     assert_eq!(why("M / 0"), "this divides by zero");
-    assert_eq!(why("ceil(M / 32)"), "numbers are whole here, and / cuts: write ceil_div(a, b)");
+    assert_eq!(why("ceil(M / 32)"), "numbers are integers here, and / rounds down: write ceil_div(a, b)");
     assert_eq!(why("(M"), "a parenthesis is not closed");
     assert_eq!(why("M +"), "it ends too early");
     assert_eq!(why("P"), "`P` is not known; there are M, N, K, ceil_div, min and max");

@@ -37,18 +37,18 @@ fn atomics_count_as_loads_and_as_stores() {
 
 #[test]
 fn what_is_not_there_meets_no_limit() {
-    let lack = |measure: Measure, total: Counters| measure.lack(&launch(&total));
+    let not_applicable = |measure: Measure, total: Counters| measure.not_applicable(&launch(&total));
     let none = Counters::default();
-    assert_eq!(lack(Measure::SharedExcessPerFma, none), Some("no access to shared memory"));
-    assert_eq!(lack(Measure::SharedExcessPerFma, Counters { shared_load_requests_merged: 1, ..none }), None);
-    assert_eq!(lack(Measure::SharedExcess, none), None);
-    assert!(lack(Measure::BarriersPerTile, none).is_some());
-    assert_eq!(lack(Measure::BarriersPerTile, Counters { barriers: 24, ..none }), None);
-    assert!(lack(Measure::FmasDone, Counters { fmas: 16_384, ..none }).is_some());
-    assert_eq!(lack(Measure::FmasDone, Counters { fmas: 32_768, ..none }), None);
+    assert_eq!(not_applicable(Measure::SharedExcessPerFma, none), Some("no access to shared memory"));
+    assert_eq!(not_applicable(Measure::SharedExcessPerFma, Counters { shared_load_requests_merged: 1, ..none }), None);
+    assert_eq!(not_applicable(Measure::SharedExcess, none), None);
+    assert!(not_applicable(Measure::BarriersPerTile, none).is_some());
+    assert_eq!(not_applicable(Measure::BarriersPerTile, Counters { barriers: 24, ..none }), None);
+    assert!(not_applicable(Measure::FmasDone, Counters { fmas: 16_384, ..none }).is_some());
+    assert_eq!(not_applicable(Measure::FmasDone, Counters { fmas: 32_768, ..none }), None);
     let bulk = Counters { bulk_copies: 1, fmas: 32_768, ..none };
-    assert_eq!(lack(Measure::LoadSectorsPerFma, bulk), Some("bulk copies, whose bytes nothing counts"));
-    assert_eq!(lack(Measure::FmasDone, bulk), None);
+    assert_eq!(not_applicable(Measure::LoadSectorsPerFma, bulk), Some("bulk copies, whose bytes nothing counts"));
+    assert_eq!(not_applicable(Measure::FmasDone, bulk), None);
 }
 
 #[test]

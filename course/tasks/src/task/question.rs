@@ -72,7 +72,7 @@ impl Question {
         number(given).is_some_and(|given| (given - value).abs() <= self.within.unwrap_or(0.0) + 1e-9)
     }
 
-    /// Returns what to say to an answer that is wrong in an expected way.
+    /// Returns the feedback on an answer that is wrong in an expected way.
     pub fn slip(&self, given: &str) -> Option<&str> {
         let same = |slip: &str| match self.answer {
             Answer::Number(_) => number(slip).is_some_and(|slip| self.is_near(given, slip)),

@@ -74,7 +74,7 @@ fn definitions(ops: &[VirtualOp], instrs: &[InstrInfo]) -> HashMap<u32, Vec<Defi
             Role::Def | Role::EarlyDef => results.push(register),
         });
         let mnemonic = instrs.get(op.instr as usize).map_or("", InstrInfo::mnemonic);
-        // In a product, it is conversions that are not moves.
+        // In the lowering of an MMA, only conversions are not moves.
         let moves = op.moves || mnemonic.starts_with("mov.") || mnemonic.starts_with("wmma.mma");
         let moves = moves && matches!(op.kind, OpKind::Alu { .. });
         for result in results {

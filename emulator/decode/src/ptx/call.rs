@@ -53,7 +53,7 @@ impl<'a> Lower<'a> {
     /// Returns an error unless a call has as many arguments and results as the function.
     pub(super) fn fits_signature(&self, name: &str, wanted: [usize; 2], given: [usize; 2]) -> Result<()> {
         let [arguments, results] = wanted;
-        let error = || self.invalid(format!("{name} takes {arguments} arguments and gives {results} results"));
+        let error = || self.invalid(format!("{name} takes {arguments} arguments and returns {results} results"));
         if wanted == given { Ok(()) } else { Err(error()) }
     }
 
@@ -176,7 +176,7 @@ impl<'a> Lower<'a> {
         self.param_variable(formal)
     }
 
-    /// Copies a result to the caller's variable, unless it is there.
+    /// Copies a result to the caller's variable, unless it is already there.
     pub(super) fn hand_back(&mut self, formal: &Binding, actual: &'a Operand) -> Result<()> {
         let given = match actual {
             Operand::Name(name) if name == "_" => return Ok(()),

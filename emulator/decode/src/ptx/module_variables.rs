@@ -56,7 +56,7 @@ impl Symbols {
     }
 }
 
-/// Lists the variables that need memory before [`crate::decode`], but for external ones; charges an account.
+/// Lists the variables, except external ones, that need memory before [`crate::decode`]; charges `account`.
 pub fn module_variables(module: &Module, account: &Account) -> Result<Vec<ModuleVariable>> {
     let index = Index::new(module, account)?;
     let mut found = Vec::new();

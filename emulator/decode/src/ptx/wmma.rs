@@ -23,7 +23,7 @@ struct Fragment {
     registers: usize,
     /// Start of each register or pair: along the first axis, then along the other.
     pieces: Vec<(u32, u32)>,
-    /// The first axis is that of rows.
+    /// Whether the first axis runs along rows.
     by_rows: bool,
     elements: Elements,
     /// Elements along both axes; bytes where these are smaller.

@@ -87,7 +87,7 @@ impl Lower<'_> {
     }
 
     /// Lowers `BSYNC`. Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
-    pub(super) fn meet(&mut self) -> Result<()> {
+    pub(super) fn sync_convergence(&mut self) -> Result<()> {
         refuse_if!(!self.is_always() || !self.reconverging_syncs[self.instr as usize], self.unsupported());
         Ok(())
     }

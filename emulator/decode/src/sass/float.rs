@@ -77,7 +77,7 @@ impl Lower<'_> {
     /// Lowers `HADD2`, `HMUL2`, `HFMA2`: arithmetic of pairs of `f16` or `bf16` with `n` sources.
     pub(super) fn halves(&mut self, opcode: &str, n: usize) -> Result<()> {
         if opcode == "add" && self.take_modifier(Modifier::F32) {
-            // The sum of two `f16` as `f32`: compilers read a half so.
+            // The sum of two `f16` as `f32`: this is how compilers convert a half to `f32`.
             let a = self.half(0)?;
             let b = self.half(1)?;
             let [a, b] = [self.compute("cvt", &["f32", "f16"], &[a])?, self.compute("cvt", &["f32", "f16"], &[b])?];

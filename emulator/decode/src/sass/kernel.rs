@@ -181,7 +181,7 @@ fn parameters(code: &sass::CubinKernel) -> Option<Vec<Param>> {
     fit.then(|| code.parameters.iter().enumerate().map(param).collect())
 }
 
-/// Returns the source position of an instruction. `numbers`: of the kernel's files.
+/// Returns the source position of an instruction; `numbers` maps the kernel's files to file numbers.
 fn source(code: &sass::CubinKernel, numbers: &[Option<u32>], address: u32) -> Option<SourceLoc> {
     let found = code.line_at(address).filter(|found| found.line > 0)?;
     Some(SourceLoc { file: (*numbers.get(found.file)?)?, line: found.line, column: 0 })

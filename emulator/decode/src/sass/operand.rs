@@ -146,7 +146,7 @@ impl Lower<'_> {
         }
     }
 
-    /// Applies to a float, or a pair of halves, the sign of the operand. `rest`: the bits that are not `signs`.
+    /// Applies the operand's sign to a float or a pair of halves; `rest` masks the bits that are not sign bits.
     fn with_sign(&mut self, mut bits: Src, operand: Operand, rest: u32, signs: u32) -> Result<Src> {
         if operand.absolute {
             let rest = self.number(rest)?;

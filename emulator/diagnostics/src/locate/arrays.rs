@@ -214,7 +214,7 @@ impl LaunchContext<'_> {
         let (start, bytes, symbol, dynamic) = arrays
             .min_by_key(|&(start, bytes, symbol, _)| {
                 let far = distance(start, bytes);
-                // Past an array's end lies its guard gap: it belongs to that array, unless the line says.
+                // The guard gap past an array's end belongs to that array, unless the line names another one.
                 (far > 0 && (is_bulk || !on_line(symbol)), far, !on_line(symbol), start > address)
             })
             .or((kernel.shared_dynamic_base > 0).then(|| {

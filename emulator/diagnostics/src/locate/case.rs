@@ -118,7 +118,7 @@ impl<'a> Case<'a> {
                 self.access.bytes
             ));
         }
-        // The compiler puts an access under the line of its index at times: a caret there would accuse that.
+        // The compiler may attribute an access to the line of its index; a caret there would blame the wrong line.
         let line = self.launch.place(self.instr).text.unwrap_or_default();
         if draft.carets.is_empty() && !line.is_empty() && !may_access(&line) {
             draft.no_caret = true;

@@ -182,18 +182,18 @@ impl Case<'_> {
             let mut value = 0;
             let mut text = String::new();
             for term in parsed.iter().filter(|term| term.pitch == *pitch) {
-                // A product that is no pitch could hide one: `z * H * W`.
+                // A product that is not a pitch could contain one: `z * H * W`.
                 let product = term.pitch == 1 && term.text.contains('*') && !term.text.contains("blockIdx");
                 let hides = product && self.pitch(term.text).is_none_or(|(_, name, _)| !self.constant(&name));
                 if several && hides {
                     return None;
                 }
-                let is = self.value(term.text)?;
+                let value_of_term = self.value(term.text)?;
                 // A multiple of the pitch above, hidden in a part that should be smaller.
-                if several && self.uniform(term.text).is_some_and(|is| is >= limit) {
+                if several && self.uniform(term.text).is_some_and(|value_of_term| value_of_term >= limit) {
                     return None;
                 }
-                value += if term.negative { -is } else { is };
+                value += if term.negative { -value_of_term } else { value_of_term };
                 text += match (text.is_empty(), term.negative) {
                     (true, false) => "",
                     (true, true) => "-",

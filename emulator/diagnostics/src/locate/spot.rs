@@ -59,7 +59,7 @@ pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool
         })
 }
 
-/// Returns whether the read stands in the header of a branch and the write under it: no barrier can stand between them.
+/// Returns whether the read is in the header of a branch and the write in its body, so that no barrier fits between.
 pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32) -> bool {
     let Some(loc) = launch.loc(read) else { return false };
     let position = launch.text_of(loc.file).and_then(|source| source.position(loc.line, loc.column));
@@ -112,8 +112,8 @@ pub(crate) fn barrier_between(launch: &LaunchContext<'_>, a: u32, b: u32) -> Opt
     }
 }
 
-/// Returns a barrier that already stands where one would be advised. The accesses raced in spite of it, so not all
-/// threads pass it between the two, and a second one there is no remedy.
+/// Returns the line of a barrier that is already where one would be advised. The accesses raced despite it, so not all
+/// threads pass it between the two, and a second one there would not help.
 pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
     let last = match (spot.before, spot.round) {
         (Some(before), _) => before,

@@ -24,7 +24,7 @@ struct Scope<'s> {
     overflow: Narrow<'s>,
 }
 
-/// A use of an array in the source line, and the values of what stands in its subscripts.
+/// A use of an array in the source line, and the values of the names in its subscripts.
 #[derive(Debug, Clone)]
 pub(crate) struct Explained {
     pub(crate) used: Use,
@@ -54,7 +54,7 @@ impl Explained {
         equations(self.values.iter())
     }
 
-    /// Returns [`Self::text`] without the names that the thread's position gives already.
+    /// Returns [`Self::text`] without the names that only restate the thread's position.
     pub(crate) fn variable_values(&self) -> String {
         equations(self.values.iter().filter(|(name, _)| !self.positions.contains(name)))
     }
@@ -263,7 +263,7 @@ impl LaunchContext<'_> {
         self.evaluate_in(self.loc(instr).map_or(u32::MAX, |loc| loc.file), text, who)
     }
 
-    /// Returns the value of an expression that stands in a file, for one thread.
+    /// Returns the value, for one thread, of an expression from a source file.
     pub(crate) fn evaluate_in(&self, file: u32, text: &str, who: ThreadId) -> Option<i64> {
         expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, &Scope::default()))
     }

@@ -1,4 +1,4 @@
-//! Arguments that cannot be what was meant: a float's bits as a count, half an address, a size that the buffer has not.
+//! Arguments that cannot be intended: a float's bits as a count, half an address, a size larger than the buffer.
 
 use crate::finding::Space;
 use crate::launch_context::{LaunchContext, Reason};
@@ -75,7 +75,7 @@ pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside])
             {
                 return Some(Reason::new(
                     format!(
-                        "the index takes a row of {name} for {pitch} long, but {name} has {} = {right} * {other}: {given} rows of {is}.",
+                        "the index treats a row of {name} as {pitch} long, but {name} has {} = {right} * {other}: {given} rows of {is}.",
                         target.size(),
                     ),
                     format!("check which length a row of {name} has: {other} or {pitch}."),

@@ -17,10 +17,10 @@ pub(crate) fn two_copies(
     blocks: Option<[u64; 2]>,
     late: Option<PhaseOfCopy>,
 ) -> Draft {
-    let here = mistake.first.instr;
-    let what = launch.name_in_shared(here, address, 4, AccessKind::Write);
-    let name = barrier_name(launch, here, phase.barrier);
-    let line = launch.line_name(here, other.instr);
+    let main_instr = mistake.first.instr;
+    let what = launch.name_in_shared(main_instr, address, 4, AccessKind::Write);
+    let name = barrier_name(launch, main_instr, phase.barrier);
+    let line = launch.line_name(main_instr, other.instr);
     let thread = launch.thread_position(u64::from(other.thread));
     let draft = Draft::new(match late {
         Some(_) => format!(
@@ -185,8 +185,8 @@ pub(crate) fn of_a_box(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acces
 
 /// Drafts the message of `E-MBARRIER`.
 pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset: u32, problem: BadBarrier) -> Draft {
-    let here = mistake.first.instr;
-    let name = barrier_name(launch, here, offset);
+    let main_instr = mistake.first.instr;
+    let name = barrier_name(launch, main_instr, offset);
     let (title, note, advice) = match problem {
         BadBarrier::NotInitialised { other: None } => (
             "use of an mbarrier that was not initialised",
@@ -261,14 +261,14 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
             "use several mbarriers, or several phases.",
         ),
         BadBarrier::Overwritten { used } => (
-            match launch.mnemonic(here).starts_with("cp.async.bulk") {
+            match launch.mnemonic(main_instr).starts_with("cp.async.bulk") {
                 true => "a bulk copy overwrites an mbarrier that is used later",
                 false => "a store overwrites an mbarrier that is used later",
             },
             format!(
                 "It writes to {}, which was initialised before and is used at {}.",
                 barrier_name(launch, used, offset),
-                launch.outer_line(here, used)
+                launch.outer_line(main_instr, used)
             ),
             "keep what is written here inside of its own array: an index, a size or an address is wrong. Where the memory \
              is to hold something else from here on, execute mbarrier.inval first.",
@@ -298,7 +298,7 @@ pub(crate) fn barrier(launch: &LaunchContext<'_>, mistake: &MistakeGroup, offset
             .why(format!(
                 "this thread has just passed a wait for parity {parity} of {}, and had passed an earlier \
                  wait with the same parity: no phase of that mbarrier has completed in between.",
-                barrier_name(launch, here, other),
+                barrier_name(launch, main_instr, other),
             ))
             .advice(
                 "change the parity that a thread waits for with each phase of the mbarrier: 0, 1, 0, 1. \

@@ -16,9 +16,9 @@ use crate::words::{self, code, count, grouped, list, nth};
 use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, MistakeGroup};
 use simt::program::MemSpace;
 
-/// Below this, an address is a null pointer with something added.
+/// An address below this is a null pointer plus an offset.
 const NULL_PAGE: u64 = 1 << 24;
-/// Elements that a row of a tile may be longer for the sake of the banks.
+/// Maximum number of elements by which a tile's rows are padded to avoid bank conflicts.
 const MAX_PADDING: u64 = 8;
 
 pub(crate) fn out_of_bounds(
@@ -264,7 +264,7 @@ fn through_pointer(case: &Case<'_>) -> Option<String> {
 fn not_below_zero(case: &Case<'_>, name: &str) -> Option<String> {
     let [index] = &case.explained.as_ref()?.used.subscripts[..] else { return None };
     let is_below = case.target.as_ref().is_some_and(|target| target.element.index < 0);
-    // Also where a variable is defined so.
+    // The subtraction may also be in the definition of a variable.
     let written = case.definition(index).unwrap_or(index);
     written.rsplit_once('-').filter(|_| is_below)?;
     let is_simple = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -315,7 +315,7 @@ fn reach(case: &Case<'_>, target: &Target, at: usize, line: u32) -> Option<(Stri
         let own = conditions.iter().filter(|one| one.left == text);
         let last =
             |one: &Compared| Some(launch.evaluate_in(case.file(), &one.right, case.who)? - i64::from(!one.or_equal));
-        // What bounds it further is not known where one of them is not.
+        // If one bound is unknown, the tightest bound is unknown too.
         let bounds: Option<Vec<(i64, &Compared)>> = own.map(|one| Some((last(one)?, one))).collect();
         let (last, one) = bounds?.into_iter().min_by_key(|(last, _)| *last)?;
         Some((text, last, one.clone()))
@@ -339,7 +339,7 @@ fn guard_reason(case: &Case<'_>, target: &Target, reaches: Option<&str>) -> Opti
     let elements = 0..target.element.n_elements as i64;
     (!elements.contains(&target.element.index)).then_some(())?;
     let conditions = launch.source(case.instr)?.conditions(&launch.inputs.kernel.name, launch.loc(case.instr)?.line);
-    // With one less, the access is inside: of several, the one that lies nearest.
+    // Conditions whose left side is one too large: with one less, the access is inside. The nearest is reported.
     let inside = conditions.iter().filter_map(|one| {
         let (is, bound) = (case.value(&one.left)?, case.value(&one.right)?);
         let less = case.with_value(index, (&one.left, is - 1), 0)?;
@@ -461,7 +461,7 @@ fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
     }
 }
 
-/// Returns the reason where a loop variable runs one too far.
+/// Returns the reason if a loop variable runs one iteration too far.
 fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let variable = explained.concluded.as_ref()?;
@@ -578,7 +578,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     let sides_text = text(&sides);
     let shape = words::size(block);
     let name = &target.element.name;
-    // Rows a little longer than there are of them are padded for the banks, and may be read by columns.
+    // A tile with slightly more columns than rows is padded against bank conflicts, and may be read by columns.
     if let [wide, high] = &mut sides[..]
         && (1..=MAX_PADDING).contains(&wide.saturating_sub(*high))
     {
@@ -725,7 +725,7 @@ fn part_reason(case: &Case<'_>, target: &Target, part: &Outside) -> Reason {
         (Some(pitch), false) => format!("{text} < {pitch}"),
         (None, false) => format!("{text} < {limit}"),
     };
-    // What lies past the row of a tile is no edge of the data: the index is wrong, or the row is too short.
+    // The end of a tile's row is not an edge of the data: the index is wrong, or the row is too short.
     let width = i64::from(case.access.bytes / target.element.element_bytes.max(1)).max(1);
     let advice = match (text.parse::<i64>().is_ok(), tile) {
         _ if let Some(advice) = exchanged(case, target) => Some(advice),
@@ -849,7 +849,7 @@ fn only_where(case: &Case<'_>, name: &str, condition: &str) -> String {
     }
 }
 
-/// Reports an address that belongs to no array at all.
+/// Drafts the message about an address that belongs to no array.
 pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
     let launch = case.launch;
     let access = case.access;

@@ -7,7 +7,7 @@ use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
 use simt::check::{
-    AccessKind, BadAccess, BadBarrier, BadWgmma, BarrierProblem, Code, CopyUnderWay, KnownOfLoop, MissingOrder,
+    AccessKind, BadAccess, BadBarrier, BadWgmma, BarrierProblem, Code, CopyInFlight, KnownOfLoop, MissingOrder,
     MistakeDetails, MistakeGroup, RaceFacts, RaceParty, Use,
 };
 use simt::program::MemSpace;
@@ -52,10 +52,10 @@ pub(crate) fn choose<'a>(launch: &LaunchContext<'a>) -> Vec<Chosen<'a>> {
     }
     // A deadlock comes last, and a barrier that part of a warp does not reach before the races past it.
     let is_deadlock = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Phases { .. });
-    let is_parted = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::Parted { .. });
+    let is_part_of_warp = |mistake: &MistakeGroup| matches!(mistake.first.details, MistakeDetails::PartOfWarp { .. });
     let races = chosen.iter().any(|one| race_of(one.mistake).is_some_and(|race| !is_between_blocks(race)));
     chosen.sort_by_key(|Chosen { mistake, .. }| {
-        (!(races && is_parted(mistake)), mistake.first.code().severity(), is_deadlock(mistake))
+        (!(races && is_part_of_warp(mistake)), mistake.first.code().severity(), is_deadlock(mistake))
     });
     chosen
 }
@@ -95,7 +95,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
     fn contain(&self, mistake: &MistakeGroup) -> bool {
         match &mistake.first.details {
             MistakeDetails::Barrier { problem, .. } if *problem != BarrierProblem::Deadlock => self.barrier(mistake),
-            MistakeDetails::Parted { exit, .. } => self.parted(mistake, *exit),
+            MistakeDetails::PartOfWarp { exit, .. } => self.reports_part_of_warp(mistake, *exit),
             MistakeDetails::Runaway { known: KnownOfLoop::OthersWait { .. }, .. } => self.waits_for_barrier(mistake),
             MistakeDetails::Exited { .. } => self.exited(mistake),
             // The message about a race at the copy names the writer.
@@ -137,9 +137,9 @@ impl<'l, 'a> Consequences<'l, 'a> {
 
     /// Returns whether to report a diverged barrier: only if the source shows the branch and no other barrier mistake
     /// is known.
-    fn parted(&self, mistake: &MistakeGroup, exit: Option<u32>) -> bool {
+    fn reports_part_of_warp(&self, mistake: &MistakeGroup, exit: Option<u32>) -> bool {
         let mistakes = self.launch.mistakes;
-        let root = first_of(mistakes, |mistake| matches!(mistake.first.details, MistakeDetails::Parted { .. }));
+        let root = first_of(mistakes, |mistake| matches!(mistake.first.details, MistakeDetails::PartOfWarp { .. }));
         [Code::Barrier, Code::ExitedBeforeBarrier].iter().any(|code| self.with_code(*code).next().is_some())
             || first_at_different_barriers(mistakes).is_some()
             || root.is_some_and(|root| !std::ptr::eq(root, mistake))
@@ -227,7 +227,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
         mistake: &MistakeGroup,
         access: &BadAccess,
         load: u32,
-        copy: Option<&CopyUnderWay>,
+        copy: Option<&CopyInFlight>,
     ) -> bool {
         let launch = self.launch;
         let line = launch.line(load);
@@ -418,8 +418,8 @@ fn array_start(launch: &LaunchContext<'_>, (instr, address): (u32, u64)) -> Opti
     target.map(|target| target.start)
 }
 
-/// Returns the order whose lack lets a thread read what is still to be written: by other threads, or by this copy.
-fn missing_before(copy: Option<&CopyUnderWay>) -> Option<MissingOrder> {
+/// Returns the missing order that lets a thread read data before other threads, or this copy, have written it.
+fn missing_before(copy: Option<&CopyInFlight>) -> Option<MissingOrder> {
     match copy {
         None => Some(MissingOrder::BeforeOverwriting),
         Some(copy) => copy.phase.map(|_| MissingOrder::Phase),

@@ -186,14 +186,14 @@ pub(crate) fn out_of_turn(launch: &LaunchContext<'_>, mistake: &MistakeGroup, wa
     };
     Draft::new(title)
         .note(first(launch, mistake))
-        .advice("let each thread arrive and wait in turns.")
+        .advice("let each thread alternate arrive and wait.")
         .on_gpu("the behaviour is undefined; an H200 goes on without an error, and does not wait.")
 }
 
 /// Drafts the message of a cluster in which no thread can go on.
 pub(crate) fn deadlock(launch: &LaunchContext<'_>, mistake: &MistakeGroup, places: &[Elsewhere]) -> Draft {
     let draft = Draft::new("threads of a cluster wait for each other forever");
-    let here = mistake.first.instr;
+    let main_instr = mistake.first.instr;
     let describe = |place: &Elsewhere| {
         let at = match (place.at_cluster_barrier, place.group.at_barrier) {
             (true, _) => "wait for the cluster",
@@ -204,7 +204,7 @@ pub(crate) fn deadlock(launch: &LaunchContext<'_>, mistake: &MistakeGroup, place
             "{} of {} {at} at {}",
             count(thread_count(&place.group), "thread"),
             block_name(launch, place.block, place.rank),
-            launch.line_name(here, place.group.instr)
+            launch.line_name(main_instr, place.group.instr)
         )
     };
     let shown: Vec<String> = places.iter().take(6).map(describe).collect();

@@ -17,14 +17,14 @@ pub(crate) fn mismatch(launch: &LaunchContext<'_>, mistake: &MistakeGroup, forei
     } else {
         format!("the fragment of {part} was loaded{}, the MMA takes it{}", layout(&given), layout(&wanted))
     });
-    let here = mistake.first.instr;
+    let main_instr = mistake.first.instr;
     let outermost = launch.info(maker).and_then(|info| info.calls.last());
-    let called =
-        outermost.map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(here, loc.file, loc.line)));
+    let called = outermost
+        .map_or(String::new(), |loc| format!(" (called at {})", launch.numbered(main_instr, loc.file, loc.line)));
     draft
         .note(format!(
             "Made at {}{called}: {}. This MMA takes {}.",
-            launch.line_name(here, maker),
+            launch.line_name(main_instr, maker),
             described(&given),
             described(&wanted),
         ))

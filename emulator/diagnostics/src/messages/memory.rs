@@ -49,9 +49,9 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     let case = Case::new(launch, mistake, access);
     let what = noun(access.kind);
     let size = u64::from(access.bytes.max(1));
-    let is = 1u64 << access.address.trailing_zeros().min(20);
-    let is = if access.address == 0 { 1 } else { is };
-    let title = format!("{size}-byte {what} at an address that is only {is}-byte aligned");
+    let alignment = 1u64 << access.address.trailing_zeros().min(20);
+    let alignment = if access.address == 0 { 1 } else { alignment };
+    let title = format!("{size}-byte {what} at an address that is only {alignment}-byte aligned");
     let mut draft = case.draft(title).on_gpu("the kernel stops with \"misaligned address\", and the context is lost.");
     let Some(target) = &case.target else {
         return draft.note(format!("Address {:#x}.", access.address)).note(case.first_thread_note());
@@ -66,7 +66,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     draft.notes.push(case.first_thread_note());
     let each = u64::from(element.element_bytes);
     let is_odd = |elements: u64| !(elements * each).is_multiple_of(size);
-    // Of the declaration, or `pitch` of `x[row * pitch + …]`.
+    // The row length from the declaration, or the `pitch` in `x[row * pitch + …]`.
     let declared = target.element.dims.last().filter(|_| target.element.dims.len() > 1);
     let of_index = || pitch(&case, case.explained.as_ref()?.used.subscripts.first()?);
     let (a_row, so, row) = match declared.map(|length| (String::new(), *length)).or_else(of_index) {
@@ -119,7 +119,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     draft
 }
 
-/// Returns the reason where the last subscript is no multiple of the elements of a vector: as if it counted vectors.
+/// Returns the reason if the last subscript is not a multiple of the vector's length, as if it counted vectors.
 fn misplaced(case: &Case<'_>, target: &Target, lanes: u64) -> Option<Reason> {
     let explained = case.explained.as_ref()?;
     let (text, value) = explained.used.subscripts.last().zip(explained.subscripts.last())?;

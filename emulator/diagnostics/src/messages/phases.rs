@@ -29,7 +29,7 @@ pub(crate) fn deadlock(
     others: &[BarrierGroup],
 ) -> Draft {
     let Some(first) = waits.first() else { return Draft::new("threads wait forever") };
-    let here = mistake.first.instr;
+    let main_instr = mistake.first.instr;
     let n_cluster: u64 = launch.cluster().iter().product();
     let name = |wait: &PhaseWaits| barrier_name(launch, wait.group.instr, wait.offset);
     let waiting: u64 = waits.iter().map(|wait| thread_count(&wait.group)).sum();
@@ -45,17 +45,17 @@ pub(crate) fn deadlock(
             group_name(launch, &wait.group),
             wait.ended,
             name(wait),
-            launch.line_name(here, wait.group.instr),
+            launch.line_name(main_instr, wait.group.instr),
         );
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         draft.verbatim.push(launch.place(wait.group.instr).listed());
-        draft.verbatim.extend(launch.calls(here, wait.group.instr));
+        draft.verbatim.extend(launch.calls(main_instr, wait.group.instr));
         if !told.contains(&wait.offset) {
             told.push(wait.offset);
             draft.notes.push(state(&name(wait), wait));
         }
     }
-    list_groups(&mut draft, launch, here, others, &vec![None; others.len()]);
+    list_groups(&mut draft, launch, main_instr, others, &vec![None; others.len()]);
     let rank = match n_cluster {
         1 => String::new(),
         _ => format!(", which has rank {} in its cluster", rank_of(launch, mistake.first.block)),
@@ -216,7 +216,7 @@ fn state(name: &str, wait: &PhaseWaits) -> String {
         0 => String::new(),
         n if n > 0 => {
             let missing = format!(", and it waits for {}", count(n.unsigned_abs(), "byte"));
-            match wait.under_way {
+            match wait.in_flight {
                 0 => format!("{missing}; no copy to it is in flight"),
                 n => format!("{missing}; copies of {} are in flight", count(n, "byte")),
             }

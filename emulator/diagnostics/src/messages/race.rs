@@ -29,7 +29,7 @@ struct RaceMessage<'a> {
     /// Whether both parties are one read-modify-write.
     update: bool,
     /// The instruction whose place stands in the first line of the message.
-    here: u32,
+    main_instr: u32,
 }
 
 /// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.
@@ -55,11 +55,11 @@ pub(crate) fn race<'a>(
     };
     let array = target.as_ref().map_or("this memory", |target| target.element.name.as_str()).to_owned();
     let update = parties::is_update(launch, first, second, &array);
-    let here = first.instr;
-    let message = RaceMessage { launch, mistake, facts: race, also, first, second, target, array, update, here };
+    let main_instr = first.instr;
+    let message = RaceMessage { launch, mistake, facts: race, also, first, second, target, array, update, main_instr };
     let mut draft = Draft::new(message.title(&quoted));
     draft.no_listing = true;
-    draft.instr = Some(here);
+    draft.instr = Some(main_instr);
     draft.carets = message.underlined(first);
     draft.verbatim = message.parties();
     draft.others = vec![launch.party(second.kind.into(), second.instr, second.block, u64::from(second.thread), 1)];

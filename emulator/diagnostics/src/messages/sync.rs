@@ -41,10 +41,10 @@ pub(crate) fn group_name(launch: &LaunchContext<'_>, group: &BarrierGroup) -> St
 }
 
 /// Returns a group's place in words: its line, or its PTX line where lines do not tell groups apart.
-fn where_(launch: &LaunchContext<'_>, here: u32, group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
+fn where_(launch: &LaunchContext<'_>, main_instr: u32, group: &BarrierGroup, groups: &[BarrierGroup]) -> String {
     let line = launch.line(group.instr);
     let alike = groups.iter().filter(|other| launch.line(other.instr) == line).count();
-    let name = launch.line_name(here, group.instr);
+    let name = launch.line_name(main_instr, group.instr);
     match launch.place(group.instr) {
         place if alike > 1 && place.line > 0 => format!("{name} ({})", place.instruction_place()),
         _ => name,
@@ -76,7 +76,7 @@ fn inside(around: Option<Around<'_>>) -> String {
 pub(crate) fn list_groups(
     draft: &mut Draft,
     launch: &LaunchContext<'_>,
-    here: u32,
+    main_instr: u32,
     groups: &[BarrierGroup],
     around: &[Option<Around<'_>>],
 ) {
@@ -87,11 +87,11 @@ pub(crate) fn list_groups(
             1 => "was at".to_owned(),
             _ => "were at".to_owned(),
         };
-        let line = where_(launch, here, group, groups);
+        let line = where_(launch, main_instr, group, groups);
         let intro = format!("{} {does} {line}{under}:", group_name(launch, group));
         draft.verbatim.push(intro.replace('\u{a0}', " "));
         draft.verbatim.push(launch.place(group.instr).listed());
-        draft.verbatim.extend(launch.calls(here, group.instr));
+        draft.verbatim.extend(launch.calls(main_instr, group.instr));
     }
 }
 
@@ -247,14 +247,14 @@ pub(crate) fn barrier(
         is_written && { groups.iter() }.all(|group| launch.frames(group.instr) == launch.frames(groups[0].instr));
     let mut draft = Draft::new(case.title(launch, groups));
     draft.no_listing = groups.len() > 1;
-    let here = mistake.first.instr;
+    let main_instr = mistake.first.instr;
     let mut around = apart(launch, groups);
     if is_one && let BarrierCase::SplitWarp(_) = case {
         draft.title = "threads of one warp met at different copies of a barrier".into();
-        around.fill(by_thread(launch, here));
+        around.fill(by_thread(launch, main_instr));
     }
     let listed = if is_one { groups.len().min(2) } else { groups.len() };
-    list_groups(&mut draft, launch, here, &groups[..listed], &around);
+    list_groups(&mut draft, launch, main_instr, &groups[..listed], &around);
     if listed < groups.len() {
         let rest = count((groups.len() - listed) as u64, "group");
         draft.notes.push(format!("{rest} more waited at other copies that the compiler made of this line."));
@@ -263,7 +263,7 @@ pub(crate) fn barrier(
         draft.notes.push(format!(
             "Later, {} waited at {} when the others, which had passed it, had exited.",
             group_name(launch, late),
-            where_(launch, here, late, groups),
+            where_(launch, main_instr, late, groups),
         ));
     }
     draft.notes.extend(launch.in_block(mistake, ""));
@@ -276,12 +276,12 @@ pub(crate) fn barrier(
             launch.party(does, group.instr, mistake.first.block, first, thread_count(group))
         })
         .collect();
-    let advice = case.advice(launch).map_or_else(|| advice(launch, here, &around), str::to_owned);
+    let advice = case.advice(launch).map_or_else(|| advice(launch, main_instr, &around), str::to_owned);
     draft.why(case.why(launch)).advice(advice).on_gpu(case.on_gpu())
 }
 
 /// Returns advice by which all threads reach one barrier.
-pub(crate) fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Around<'_>>]) -> String {
+pub(crate) fn advice(launch: &LaunchContext<'_>, main_instr: u32, around: &[Option<Around<'_>>]) -> String {
     let of = |wanted: &[Control]| around.iter().flatten().find(|one| wanted.contains(&one.enclosure.control));
     let in_else = of(&[Control::Else]).filter(|other| {
         let pair =
@@ -292,21 +292,21 @@ pub(crate) fn advice(launch: &LaunchContext<'_>, here: u32, around: &[Option<Aro
         return format!(
             "add one barrier after both arms of {} ({}), where all threads reach it.",
             code(&branch.enclosure.header),
-            branch.name(launch, here)
+            branch.name(launch, main_instr)
         );
     }
     if let Some(one) = of(&[Control::Loop]) {
         return format!(
             "let all threads make the same number of rounds of the loop at {}: put the condition on the \
              work, not on the loop.",
-            one.name(launch, here)
+            one.name(launch, main_instr)
         );
     }
     match of(&[Control::If, Control::Else, Control::Switch]) {
         Some(one) => format!(
             "move the barrier out of {} ({}), so that all threads reach it.",
             code(&one.enclosure.header),
-            one.name(launch, here)
+            one.name(launch, main_instr)
         ),
         None => "let all threads of the block pass the same barriers, equally often.".into(),
     }
@@ -334,10 +334,10 @@ pub(crate) fn branch_of<'a>(launch: &'a LaunchContext<'_>, instr: u32, exit: Opt
 }
 
 /// Reports `W-BARRIER`: part of a warp waited at a barrier, the rest never came.
-pub(crate) fn parted(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing: LaneMask) -> Draft {
+pub(crate) fn part_of_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, missing: LaneMask) -> Draft {
     let Mistake { instr, warp, mask, .. } = mistake.first;
     let around = match mistake.first.details {
-        MistakeDetails::Parted { exit, .. } => branch_of(launch, instr, exit),
+        MistakeDetails::PartOfWarp { exit, .. } => branch_of(launch, instr, exit),
         _ => None,
     };
     let barrier = barrier_name(launch, instr);
@@ -517,7 +517,7 @@ fn part_of_a_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &Sy
         "let whole warps execute it: decide by the number of the warp, not of the thread, and give lanes without data \
          zeros.",
     );
-    // Lanes that were parted by another instruction come here apart.
+    // Lanes that diverged at another instruction arrive here separately.
     let apart = facts.elsewhere.iter().find(|(at, lanes)| {
         !(*lanes & missing).is_empty() && launch.line(*at) != launch.line(instr) && is_of_whole_warps(launch, *at)
     });

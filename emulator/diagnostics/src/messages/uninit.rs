@@ -7,7 +7,7 @@ use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::{arrays::Target, case::Case, subscript::Explained};
 use crate::words::{self, code};
 use fillers::Filler;
-use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyUnderWay, MistakeDetails, MistakeGroup, Use};
+use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyInFlight, MistakeDetails, MistakeGroup, Use};
 use simt::program::{MemSpace, OpKind};
 
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
@@ -32,7 +32,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
     let name = case.quoted_element(target);
-    // Used where it is read: the array is what to look at.
+    // If the value is used in the line that reads it, the title names the array.
     let at_once = launch.line(load) == launch.line(mistake.first.instr);
     let title = match used {
         Use::Output { .. } => used_title(*used, &name, *copied),
@@ -43,19 +43,20 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         true => Draft { instr: Some(load), ..case.draft(title) },
         false => Draft { array: Some(element.clone()), ..Draft::new(title) },
     };
-    let here = draft.instr.unwrap_or(mistake.first.instr);
+    let main_instr = draft.instr.unwrap_or(mistake.first.instr);
     let thread_name = launch.thread_name(case.who.block, case.who.thread);
     // The compiler moves a load up to the barrier before it, whose line it then has.
     let barrier = launch.loc(load).and_then(|loc| Some(launch.text_of(loc.file)?.uses(loc.line, "__syncthreads")));
     let where_to = if barrier.is_some_and(|uses| !uses.is_empty()) { "after" } else { "at" };
-    let read = if at_once { "Read".to_owned() } else { format!("Read {where_to} {}", launch.line_name(here, load)) };
+    let read =
+        if at_once { "Read".to_owned() } else { format!("Read {where_to} {}", launch.line_name(main_instr, load)) };
     // Threads use what a bulk copy has read.
     let is_copy = crate::messages::race::is_copy(launch, load);
     // A copy from shared memory, which no thread has read before.
     let is_store = is_copy && access.space == MemSpace::Shared && at_once;
     let read = match is_copy {
         true if is_store => "Read by a bulk copy that was started".to_owned(),
-        true => format!("Loaded by the bulk copy at {}, and used", launch.line_name(here, load)),
+        true => format!("Loaded by the bulk copy at {}, and used", launch.line_name(main_instr, load)),
         false => read,
     };
     let values = case.explained.as_ref().map(Explained::variable_values).unwrap_or_default();
@@ -68,7 +69,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     };
     draft.notes.push(launch.with_others(mistake, reader));
     let copied = copied.filter(|by| *by != CopiedBy::Instr(load));
-    draft.notes.extend(path_of_value(launch, here, *used, copied));
+    draft.notes.extend(path_of_value(launch, main_instr, *used, copied));
     // A computed value is reported where it is stored.
     let is_stored_later = matches!(used, Use::Stored { by } if launch.line(*by) != launch.line(load));
     let global = !matches!(access.space, MemSpace::Shared | MemSpace::Local);
@@ -79,7 +80,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         _ if at_once && !is_stored_later => written_note(target, written, " by then"),
         _ => written_note(target, written, " by the time of this use"),
     }));
-    let fillers = fillers::fillers(&case, target, here);
+    let fillers = fillers::fillers(&case, target, main_instr);
     let any = written.as_ref().is_none_or(|written| written.iter().any(|(from, to)| from < to));
     let compound = case.launch.uses(case.instr, &element.name, AccessKind::Read).iter().any(|found| found.stored)
         || access.kind == AccessKind::Atomic;
@@ -136,7 +137,7 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
                      before one of them starts the copy."
                 ));
             } else if access.space == MemSpace::Shared && launch.has_bulk_loads() {
-                draft.why = fresh.map(|barrier| passed_fresh(launch, here, barrier, &element.name));
+                draft.why = fresh.map(|barrier| passed_fresh(launch, main_instr, barrier, &element.name));
             } else if let [filler] = &fillers[..]
                 && let Some(reason) = filler.out_of_reach().or_else(|| filler.unfinished(written.as_deref()?))
             {
@@ -177,12 +178,12 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
 }
 
 /// Returns the reason where bulk copies fill an array, and the reading thread passed a wait before any phase completed.
-fn passed_fresh(launch: &LaunchContext<'_>, here: u32, barrier: u32, array: &str) -> String {
+fn passed_fresh(launch: &LaunchContext<'_>, main_instr: u32, barrier: u32, array: &str) -> String {
     format!(
         "no copy to this element had been started then. This thread waited for parity 1 of {}, which a newly \
          initialised mbarrier already satisfies: phase 0 has parity 0. If that phase fills {array}, let the \
          first wait name parity 0.",
-        crate::messages::phases::barrier_name(launch, here, barrier)
+        crate::messages::phases::barrier_name(launch, main_instr, barrier)
     )
 }
 
@@ -218,9 +219,9 @@ pub(crate) fn unset(
     (used, by): (Use, u32),
     copied: Option<CopiedBy>,
 ) -> Draft {
-    let here = mistake.first.instr;
-    let is_mma = { launch.ops(here) }.any(|op| matches!(op, OpKind::Mma(_) | OpKind::Wgmma(_)));
-    let computed = matches!(used, Use::Stored { .. }) || by != here;
+    let main_instr = mistake.first.instr;
+    let is_mma = { launch.ops(main_instr) }.any(|op| matches!(op, OpKind::Mma(_) | OpKind::Wgmma(_)));
+    let computed = matches!(used, Use::Stored { .. }) || by != main_instr;
     let use_text = match (is_mma, computed) {
         (true, _) => "an MMA uses",
         (false, true) => "arithmetic uses",
@@ -228,9 +229,9 @@ pub(crate) fn unset(
     };
     let mut draft =
         Draft::new(format!("{use_text} an uninitialised variable")).without_caret().note(launch.first_thread(mistake));
-    draft.notes.extend(path_of_value(launch, here, used, copied));
-    if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(here) {
-        let line = launch.line_name(here, by);
+    draft.notes.extend(path_of_value(launch, main_instr, used, copied));
+    if !matches!(used, Use::Stored { .. }) && launch.line(by) != launch.line(main_instr) {
+        let line = launch.line_name(main_instr, by);
         draft.notes.push(match used {
             Use::Printed => format!("The result is printed at {line}."),
             _ => format!("An atomic update at {line} uses the result."),
@@ -261,13 +262,13 @@ pub(crate) fn unset(
 }
 
 /// Returns the lines on where the value went between the read and the use, and after.
-fn path_of_value(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Option<CopiedBy>) -> Option<String> {
-    let shown = launch.line(here);
+fn path_of_value(launch: &LaunchContext<'_>, main_instr: u32, used: Use, copied: Option<CopiedBy>) -> Option<String> {
+    let shown = launch.line(main_instr);
     let mut parts = Vec::new();
     match copied {
         Some(CopiedBy::Unknown) => parts.push("A copy of an uninitialised value was stored there before.".to_owned()),
         Some(CopiedBy::Instr(by)) if launch.line(by) != shown => {
-            parts.push(format!("A copy went through memory at {}.", launch.line_name(here, by)));
+            parts.push(format!("A copy went through memory at {}.", launch.line_name(main_instr, by)));
         }
         _ => {}
     }
@@ -276,19 +277,20 @@ fn path_of_value(launch: &LaunchContext<'_>, here: u32, used: Use, copied: Optio
     {
         // The line in the file of the use from which calls lead there.
         let own = launch.frames(by).into_iter().find(|loc| loc.file == shown.0);
-        let line = own.map_or_else(|| launch.line_name(here, by), |loc| launch.numbered(here, loc.file, loc.line));
+        let line =
+            own.map_or_else(|| launch.line_name(main_instr, by), |loc| launch.numbered(main_instr, loc.file, loc.line));
         parts.push(format!("The result is stored at {line}."));
     }
     (!parts.is_empty()).then(|| parts.join(" "))
 }
 
 /// Drafts the `E-UNINIT` of a read from the destination of an asynchronous copy, without a wait for that copy.
-pub(crate) fn under_way(
+pub(crate) fn in_flight(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,
     access: BadAccess,
     load: u32,
-    copy: CopyUnderWay,
+    copy: CopyInFlight,
 ) -> Draft {
     let case = Case::of_instr(launch, mistake, access, load);
     let name = case.target.as_ref().map(|target| case.quoted_element(target));

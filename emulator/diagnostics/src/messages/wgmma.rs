@@ -9,9 +9,9 @@ const OLD_REGISTERS: &str = "the `wgmma` may read old values of registers.";
 
 /// Drafts the message of `E-WGMMA`.
 pub(crate) fn misuse(launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: BadWgmma) -> Draft {
-    let here = mistake.first.instr;
-    let at = |address: u32| launch.name_in_shared(here, address.into(), 2, AccessKind::Read);
-    let line = |instr: u32| launch.line_name(here, instr);
+    let main_instr = mistake.first.instr;
+    let at = |address: u32| launch.name_in_shared(main_instr, address.into(), 2, AccessKind::Read);
+    let line = |instr: u32| launch.line_name(main_instr, instr);
     let warp = mistake.first.warp;
     let mut draft = match problem {
         BadWgmma::InFlight { product, writes, factor: is_of_a, behind, left } => {

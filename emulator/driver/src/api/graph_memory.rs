@@ -83,7 +83,7 @@ fn memory_at(address: u64) -> Option<Arc<GraphMemory>> {
     lock(&ALL).iter().filter_map(Weak::upgrade).find(|memory| memory.base == address)
 }
 
-/// Frees memory of a graph outside of it; returns whether the address is one.
+/// Frees memory that a graph allocated, outside of the graph; returns whether `address` is such memory.
 pub(crate) fn free_now(address: u64) -> Outcome<bool> {
     let Some(memory) = memory_at(address) else { return Ok(false) };
     refuse_if(!memory.allocated.swap(false, Ordering::AcqRel), ERROR_INVALID_VALUE)?;

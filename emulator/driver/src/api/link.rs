@@ -114,12 +114,12 @@ impl Inputs {
 }
 
 /// Returns the text of a linked module, which compiles.
-fn compiled(texts: &[String], mut module: ptx::Module, most: Option<u32>) -> Result<String, Refused> {
+fn compiled(texts: &[String], mut module: ptx::Module, max_registers: Option<u32>) -> Result<String, Refused> {
     let text = match texts {
-        [one] if most.is_none() => one.clone(),
+        [one] if max_registers.is_none() => one.clone(),
         _ => {
-            if let Some(most) = most {
-                limit_registers(&mut module, most);
+            if let Some(max_registers) = max_registers {
+                limit_registers(&mut module, max_registers);
             }
             // The head of a text, written by `cargo xtask ptx`, has the numbers of registers.
             let heads = texts.iter().flat_map(|text| text.lines().take_while(|l| l.starts_with("// sm_")));
@@ -134,13 +134,13 @@ fn compiled(texts: &[String], mut module: ptx::Module, most: Option<u32>) -> Res
 }
 
 /// Adds `CU_JIT_MAX_REGISTERS` as a directive to kernels that have none.
-fn limit_registers(module: &mut ptx::Module, most: u32) {
+fn limit_registers(module: &mut ptx::Module, max_registers: u32) {
     for item in &mut module.items {
         if let Item::Function(f) = item
             && f.kind == FunctionKind::Entry
             && f.directives.iter().all(|(name, _)| name != "maxnreg")
         {
-            f.directives.push(("maxnreg".to_owned(), vec![most]));
+            f.directives.push(("maxnreg".to_owned(), vec![max_registers]));
         }
     }
 }

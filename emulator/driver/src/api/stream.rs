@@ -25,7 +25,7 @@ fn create(out: Out<Handle>, flags: c_uint, priority: c_int) -> Outcome {
     out.put(Stream::create(context, flags, priority))
 }
 
-/// Makes a stream wait for an event: one of its own context, whose work is in one order anyway, only counts for "is the
+/// Makes a stream wait for an event. Within a context, work runs in one order anyway, so the wait only affects "is the
 /// stream done". One that was recorded in a capture takes the stream into it.
 pub(crate) fn wait_for(stream: &Stream, event: &Event) -> Outcome {
     let own = stream.capture.valid()?;

@@ -63,7 +63,7 @@ export! {
     fn cuTensorMapReplaceAddress 12000(map: Out<Bytes>, address: u64) {
         ready_for(map)?;
         let old = TensorMap::decode(&map.get()?)
-            .map_err(|_| refused(REPLACE, "the map is none that cuTensorMapEncodeTiled made"))?;
+            .map_err(|_| refused(REPLACE, "the map was not made by cuTensorMapEncodeTiled"))?;
         let new = old.at(address).map_err(|rule| refused(REPLACE, &rule.to_string()))?;
         map.put(new.encode())
     }

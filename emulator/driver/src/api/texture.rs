@@ -26,8 +26,8 @@ struct Texture {
     resource: ResourceDesc,
     description: TextureDesc,
     source: Source,
-    /// The texture object without its texels.
-    like: TextureObject,
+    /// The texture object with all its settings, but without texels: the template of each snapshot.
+    template: TextureObject,
 }
 
 static TEXTURES: Table<Texture> = Table::new(ObjectKind::Texture);
@@ -41,7 +41,7 @@ pub(crate) fn all() -> Textures {
     let mut textures = Textures::default();
     for handle in TEXTURES.handles_where(|_| true) {
         if let Some(texture) = TEXTURES.get(handle) {
-            let object = TextureObject { data: texture.texels(), ..texture.like.clone() };
+            let object = TextureObject { data: texture.texels(), ..texture.template.clone() };
             textures.objects.insert(handle as u64, Arc::new(object));
         }
     }
@@ -129,7 +129,7 @@ export! {
         let wide = matches!(format, TexelFormat::U32 | TexelFormat::S32);
         refuse_if(filter == FilterMode::Linear && integers && (read_as_integer || wide), ERROR_INVALID_VALUE)?;
         refuse_if(description.flags & texture::SRGB != 0, ERROR_NOT_SUPPORTED)?;
-        let like = TextureObject {
+        let template = TextureObject {
             data: Arc::default(),
             width: size[0] as u32,
             height: size[1] as u32,
@@ -140,7 +140,7 @@ export! {
             normalised_coordinates: description.flags & texture::NORMALIZED_COORDINATES != 0,
             read_as_integer: read_as_integer || wide,
         };
-        let make = |_| Texture { context_id: context.id, resource, description, source, like };
+        let make = |_| Texture { context_id: context.id, resource, description, source, template };
         out.put(TEXTURES.insert_with(make).0 as u64)
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::error::{ReadError, damaged};
 use crate::module::Parameter;
 
-/// Kind of an attribute with that many bytes; the value of other kinds is the two bytes in place of the length.
+/// Kind of an attribute whose value has the given length; other kinds store two bytes of value in the length field.
 const SIZED: u8 = 4;
 
 const MAX_THREADS: u8 = 0x05;

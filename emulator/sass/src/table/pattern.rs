@@ -10,7 +10,7 @@ use crate::architecture::Architecture;
 use crate::operation::{Modifier, Operation};
 
 /// Places of the operands of arithmetic: `rr` has B and C in registers; `i` is an immediate, `c` a constant, `u` a
-/// register of the warp. There is one place for such an operand: C then is where B would be, and B where C would be.
+/// uniform register. There is one field for such an operand: if it is C, C is in B's field, and B in C's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Rr = 1,
@@ -249,7 +249,7 @@ pub(crate) enum Slot {
     WordConstant(u32),
     /// `Constant` with a register at 24.
     IndexedConstant,
-    /// `Constant` with a register of the warp at 24.
+    /// `Constant` with a uniform register at bit 24.
     UniformConstant,
     Special(u32),
     Barrier(u32),

@@ -60,7 +60,7 @@ pub struct MistakeGroup {
     running: BTreeMap<(u64, u32), LaneMask>,
 }
 
-/// Mistakes of a launch: facts, no words.
+/// Mistakes of a launch, as data; `diagnostics` turns them into messages.
 #[derive(Debug, Clone, Default)]
 pub struct Mistakes {
     /// Errors first, then by code, then by place.
@@ -157,7 +157,7 @@ impl Collector {
             // Each operand of a product is a mistake of its own.
             MistakeDetails::Fragment { foreign } => (code, site, u32::from(foreign.wanted.part), 0, false),
             // A group of its own, beside the other mistakes at the barrier.
-            MistakeDetails::Parted { .. } => (code, site, 0, 0, false),
+            MistakeDetails::PartOfWarp { .. } => (code, site, 0, 0, false),
             _ => (code, site, u32::MAX, 0, false),
         };
         let dims = self.block;

@@ -1,4 +1,4 @@
-//! A mistake as the emulator records it, without words.
+//! A mistake as the checks record it: data, without the text of a message.
 
 mod access;
 mod asynchronous;
@@ -15,7 +15,7 @@ use crate::program::MemSpace;
 use crate::program::mma::fragment::Foreign;
 
 pub use access::{AccessKind, AccessProblem, BadAccess, RemoteProblem};
-pub use asynchronous::{BadTensor, BadWgmma, CopyUnderWay, PhaseOfCopy, Waited};
+pub use asynchronous::{BadTensor, BadWgmma, CopyInFlight, PhaseOfCopy, Waited};
 pub use barrier::{BadBarrier, BarrierGroup, BarrierProblem, Elsewhere, PhaseWaits};
 pub use race::{MissingOrder, RaceFacts, RaceParty};
 pub use sync_mask::{Astray, SyncMask, WrongMask};
@@ -82,7 +82,7 @@ pub enum KnownOfLoop {
     OthersWait {
         /// Blocks that have ended.
         ended: u64,
-        /// Element that it waits for, where that is only one.
+        /// Element that it waits for, if there is only one.
         polled: Option<PolledElement>,
     },
     /// It never ends: the registers that its conditions depend on repeat.
@@ -113,7 +113,7 @@ pub enum MistakeDetails {
         /// mistakes of a kind.
         written: Option<Box<[(u64, u64)]>>,
         /// The asynchronous copy that was to write it.
-        copy: Option<CopyUnderWay>,
+        copy: Option<CopyInFlight>,
         /// An mbarrier for which the reading thread waited and which it passed before any phase had
         /// ended, as its offset. Of shared memory only.
         fresh: Option<u32>,
@@ -133,7 +133,7 @@ pub enum MistakeDetails {
     Barrier { groups: Vec<BarrierGroup>, problem: BarrierProblem },
     /// `W-BARRIER`: [`Mistake::instr`] is the barrier, [`Mistake::mask`] lanes of a warp that waited there. Whether
     /// that is a mistake depends on the source: a branch around the barrier, or a `return` before it.
-    Parted {
+    PartOfWarp {
         /// The other lanes of the warp that had not exited then. They exited without coming to the barrier.
         missing: LaneMask,
         /// The instruction at which the lowest thread of the warp that has exited did so.
@@ -150,7 +150,7 @@ pub enum MistakeDetails {
     },
     /// `E-BARRIER`: all blocks that a device runs at once wait for memory to change, and others are still to start.
     NotResident {
-        /// Blocks that a device runs at once, at the very most.
+        /// Maximum number of blocks that a device runs at once.
         resident: u64,
     },
     /// `E-LOOP`: the kernel does not end.
@@ -195,7 +195,7 @@ pub enum MistakeDetails {
     Texture { handle: u64 },
     /// `E-TENSOR`, `E-ALIGN`: a copy of a box that cannot start.
     TensorCopy { problem: BadTensor },
-    /// `E-RACE`: a bulk copy writes where another one is under way.
+    /// `E-RACE`: a bulk copy writes where another one is in flight.
     TwoCopies {
         /// The first byte that both write: an offset in shared memory.
         address: u64,
@@ -263,7 +263,7 @@ impl MistakeDetails {
             Self::Uninitialised { used, .. } | Self::Unset { used, .. } => used.code(),
             Self::Race(race) if race.equal => Code::RaceEqual,
             Self::Race(_) | Self::TwoCopies { .. } | Self::ChangedUnderCopy { .. } => Code::Race,
-            Self::Barrier { problem: BarrierProblem::DifferentBarriers, .. } | Self::Parted { .. } => {
+            Self::Barrier { problem: BarrierProblem::DifferentBarriers, .. } | Self::PartOfWarp { .. } => {
                 Code::BarriersApart
             }
             Self::Barrier { .. } | Self::NotResident { .. } | Self::Phases { .. } | Self::ClusterDeadlock { .. } => {
@@ -292,7 +292,7 @@ impl MistakeDetails {
     }
 }
 
-/// Why an instruction does not take a value.
+/// Reason why an operand's value is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadOperand {
     /// A block has no barrier of this number.

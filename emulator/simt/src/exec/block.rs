@@ -128,7 +128,7 @@ pub(crate) struct Block {
     pub(super) patience: u32,
 }
 
-/// The blocks of a cluster but for the one that runs.
+/// The blocks of a cluster except the running one.
 #[derive(Debug, Default)]
 pub(crate) struct Cluster {
     /// By rank; `None` in the place of the one that runs.

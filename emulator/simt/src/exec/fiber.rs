@@ -97,7 +97,7 @@ impl Fiber {
         self.polls = 0;
     }
 
-    /// Splits the top frame: each of `ways`, lanes and a position, runs until they reconverge, the last one first.
+    /// Splits the top frame into `ways` (lanes and a position), which run until they reconverge, the last one first.
     pub(crate) fn diverge(&mut self, ways: &[(LaneMask, u32)], reconverge: Reconverge) {
         let Some(top) = self.stack.pop() else { return };
         let reconvergence_pc = match reconverge {

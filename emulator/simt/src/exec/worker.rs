@@ -148,7 +148,7 @@ impl<'j> Worker<'j> {
     }
 
     /// Returns whether the running warp needs [`crate::exec::run_mode::General`]: an observer receives its steps, its
-    /// products are under way, values of its registers are undefined, fences are checked, or the CPU has none of the
+    /// products are in flight, values of its registers are undefined, fences are checked, or the CPU has none of the
     /// vector instructions that the other variants are compiled for.
     #[inline(always)]
     pub(crate) fn needs_general_loop(&self) -> bool {

@@ -327,7 +327,7 @@ impl Bytes {
             }
         });
         if whole {
-            // Where this is seen, so is what stands for it.
+            // A thread that sees `all_written` cleared must also see `base_written` set, hence the release.
             self.base_written.store(true, Ordering::Relaxed);
             self.all_written.store(false, Ordering::Release);
         }

@@ -72,7 +72,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
             Some(name) if name.id.is_some() && args.finished => {
                 bail!(Stop::Usage(format!("--finished is for the kernels of steps, and {name} is a transfer task")));
             }
-            // Names the tasks that there are, when there is none of that name.
+            // If no task has this name, the error lists the tasks that exist.
             Some(name) if name.id.is_some() => {
                 let root = learner::root()?;
                 let task = learner::task(&root, asked)?;

@@ -317,7 +317,7 @@ impl Quiz<'_> {
             let value = counted(derived)?;
             let text = match value {
                 Some(value) => number(value, 4),
-                None => "not to be had from the counters of a whole launch".into(),
+                None => "not available from the counters of a whole launch".into(),
             };
             self.print(&wrapped(
                 &format!(

@@ -402,8 +402,8 @@ fn render_table(profiles: &[Profile], launches: &[Launched], paint: Paint) -> St
 
 /// Counts again what is on record, of all steps or of some, and writes the sheet and its page, or compares them.
 fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
-    let root =
-        paths::checkout().context("--table is of kernels/counters.json in a checkout, and this folder is not one")?;
+    let root = paths::checkout()
+        .context("--table writes kernels/counters.json of a checkout, and this folder is not in one")?;
     let mut record = ProfileRecord::default();
     for found in records(&root)? {
         for profile in found.profiles {

@@ -113,7 +113,7 @@ impl Session<'_> {
         let status = Status::on_stderr();
         status.set(&format!("{}  {tool}", step.id));
         let mut said = Said {
-            // Known when the first step has said where it ran.
+            // Filled in once the first step has reported its device.
             run: String::new(),
             step: step.id.into(),
             tool: tool.into(),

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Returns the result of a compiler that a shell script stands in for.
+/// Returns the result of a shell script in place of the compiler.
 #[track_caller]
 fn compiled_by(script: &str, limit: Duration) -> String {
     let mut command = Command::new("sh");

@@ -10,13 +10,13 @@ const DEPTHS: [usize; 5] = [4, 8, 16, 32, 64];
 /// Returns the mistake whose sums the wrong elements hold.
 pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], near: Near<'_>) -> Option<Cause> {
     use Subject::{Reads, Rounds, SetAnew, Unknown};
-    let Terms { shape: Shape { m, n, k }, ref a, ref b, turned } = *terms;
+    let Terms { shape: Shape { m, n, k }, ref a, ref b, transposed } = *terms;
     let at = |x: &[f64], index: usize| x.get(index).copied().unwrap_or(0.0);
-    let a_place = |turned: bool, row: usize, i: usize| if turned { i * m + row } else { row * k + i };
-    let b_place = |turned: bool, i: usize, col: usize| if turned { col * k + i } else { i * n + col };
+    let a_place = |transposed: bool, row: usize, i: usize| if transposed { i * m + row } else { row * k + i };
+    let b_place = |transposed: bool, i: usize, col: usize| if transposed { col * k + i } else { i * n + col };
     // A term of the element in a row and a column.
-    let term = |x: &[f64], y: &[f64], turned: [bool; 2], [row, col]: Place, i: usize| {
-        at(x, a_place(turned[0], row, i)) * at(y, b_place(turned[1], i, col))
+    let term = |x: &[f64], y: &[f64], transposed: [bool; 2], [row, col]: Place, i: usize| {
+        at(x, a_place(transposed[0], row, i)) * at(y, b_place(transposed[1], i, col))
     };
 
     // Sums that end too early, begin too late, or count an end twice: the same number of terms everywhere.
@@ -26,7 +26,7 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
     for place in samples {
         let mut sum = vec![0.0; k + 1];
         for i in 0..k {
-            sum[i + 1] = sum[i] + term(a, b, turned, *place, i);
+            sum[i + 1] = sum[i] + term(a, b, transposed, *place, i);
         }
         let total = sum[k];
         ends.retain(|end| near(*place, sum[*end]));
@@ -62,7 +62,7 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
     let fits = |n_terms: usize, term: &dyn Fn(Place, usize) -> f64| {
         samples.iter().all(|place| near(*place, (0..n_terms).map(|i| term(*place, i)).sum()))
     };
-    let right = |place: Place, i: usize| term(a, b, turned, place, i);
+    let right = |place: Place, i: usize| term(a, b, transposed, place, i);
     if let Some((lost, twice)) = replaced_term(k, samples, &right, near) {
         let text = format!("of {k} terms of each sum one is missing (k = {lost}), and k = {twice} is counted twice");
         return Some(Cause::new(Rounds, text));
@@ -79,18 +79,18 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
             return Some(Cause::new(Rounds, text));
         }
     }
-    let [turned_a, turned_b] = turned;
+    let [transposed_a, transposed_b] = transposed;
     type Product<'p> = (&'static str, &'p [f64], &'p [f64], [bool; 2]);
     let products: [Product<'_>; 6] = [
-        ("A * A in place of A * B: A is read where B belongs", a, a, turned),
-        ("B * B in place of A * B: B is read where A belongs", b, b, turned),
-        ("B * A in place of A * B: the operands are swapped", b, a, turned),
-        ("B is read as if its rows were columns", a, b, [turned_a, !turned_b]),
-        ("A is read as if its rows were columns", a, b, [!turned_a, turned_b]),
-        ("A and B are read as if their rows were columns", a, b, [!turned_a, !turned_b]),
+        ("A * A in place of A * B: A is read where B belongs", a, a, transposed),
+        ("B * B in place of A * B: B is read where A belongs", b, b, transposed),
+        ("B * A in place of A * B: the operands are swapped", b, a, transposed),
+        ("B is read as if its rows were columns", a, b, [transposed_a, !transposed_b]),
+        ("A is read as if its rows were columns", a, b, [!transposed_a, transposed_b]),
+        ("A and B are read as if their rows were columns", a, b, [!transposed_a, !transposed_b]),
     ];
     if let Some((text, ..)) =
-        products.iter().find(|(_, x, y, turned)| fits(k, &|place, i| term(x, y, *turned, place, i)))
+        products.iter().find(|(_, x, y, transposed)| fits(k, &|place, i| term(x, y, *transposed, place, i)))
     {
         return Some(Cause::new(Unknown, *text));
     }
@@ -98,15 +98,16 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
     // Rows as long as another dimension, with zeros past their end or without.
     let others = |is_a: bool| [("M", m, is_a), ("N", n, is_a), ("K", k, is_a)];
     let pitch = others(true).into_iter().chain(others(false)).find(|&(_, length, is_a)| {
-        let own = if is_a { [k, m][usize::from(turned_a)] } else { [n, k][usize::from(turned_b)] };
+        let own = if is_a { [k, m][usize::from(transposed_a)] } else { [n, k][usize::from(transposed_b)] };
         let read = |[row, col]: Place, i: usize, has_zeros: bool| {
-            let (x, [line, rest], is_turned) = if is_a { (a, [row, i], turned_a) } else { (b, [i, col], turned_b) };
+            let (x, [line, rest], is_turned) =
+                if is_a { (a, [row, i], transposed_a) } else { (b, [i, col], transposed_b) };
             let [line, rest] = if is_turned { [rest, line] } else { [line, rest] };
             if has_zeros && rest >= length { 0.0 } else { at(x, line * length + rest) }
         };
         let right = |[row, col]: Place, i: usize| match is_a {
-            true => at(b, b_place(turned_b, i, col)),
-            false => at(a, a_place(turned_a, row, i)),
+            true => at(b, b_place(transposed_b, i, col)),
+            false => at(a, a_place(transposed_a, row, i)),
         };
         own != length && [true, false].iter().any(|zeros| fits(k, &|place, i| read(place, i, *zeros) * right(place, i)))
     });
@@ -117,8 +118,8 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
     }
 
     // Elements of other places, where the loop over k takes steps of `depth`; zeros past the edges.
-    let a_at = |[row, i]: Place| if row < m && i < k { at(a, a_place(turned_a, row, i)) } else { 0.0 };
-    let b_at = |[i, col]: Place| if i < k && col < n { at(b, b_place(turned_b, i, col)) } else { 0.0 };
+    let a_at = |[row, i]: Place| if row < m && i < k { at(a, a_place(transposed_a, row, i)) } else { 0.0 };
+    let b_at = |[i, col]: Place| if i < k && col < n { at(b, b_place(transposed_b, i, col)) } else { 0.0 };
     let pairs = (0..4).flat_map(|x| (x + 1..4).map(move |y| (x, y)));
     let exchanged = { pairs }.find(|&(x, y)| {
         let other = |i: usize| if i % 4 == x { i - x + y } else { i - y + x };

@@ -119,7 +119,7 @@ impl Product {
     ///
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say and of their types.
-    pub(super) unsafe fn put(
+    pub(super) unsafe fn enqueue(
         &mut self,
         algorithm: usize,
         stream: &CudaStream,
@@ -156,7 +156,7 @@ impl Product {
 
 impl Drop for Product {
     fn drop(&mut self) {
-        // After a kernel that broke the context these fail: no matter.
+        // These calls fail if a kernel broke the context; that is harmless.
         // SAFETY: made in `prepare`, where not null, and nobody else has them.
         unsafe {
             for layout in self.layouts.into_iter().filter(|layout| !layout.is_null()) {

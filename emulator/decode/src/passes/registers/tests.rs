@@ -84,7 +84,7 @@ fn trace(ops: &[VirtualOp], cells: usize, slots: impl Fn(u32, Class) -> usize) -
         if !holds {
             continue;
         }
-        // Early results are spoilt before the sources are read.
+        // Early results are overwritten with garbage before the sources are read.
         for_each_register(op, &mut |register, class, role| {
             if role == Role::EarlyDef {
                 write(&mut memory, slots(register, class), class, 0xdead);

@@ -32,7 +32,7 @@ impl RaceMessage<'_> {
 
     /// Returns advice on where to put a barrier: `put __syncthreads() after line 29, …`.
     pub(super) fn place_barrier(&self, barrier: &str, spot: &Spot, missing: MissingOrder) -> String {
-        let Self { launch, here, ref array, .. } = *self;
+        let Self { launch, main_instr, ref array, .. } = *self;
         let (done, next) = match missing {
             MissingOrder::BeforeOverwriting => ("all reads done", "writes may start"),
             _ => ("all writes done", "reads may start"),
@@ -41,10 +41,10 @@ impl RaceMessage<'_> {
             true => ", outside any `if` that not all threads enter",
             false => "",
         };
-        let after = launch.numbered(here, spot.file, spot.after);
+        let after = launch.numbered(main_instr, spot.file, spot.after);
         match (spot.before, missing) {
             (Some(before), _) => {
-                let before = launch.numbered(here, spot.file, before);
+                let before = launch.numbered(main_instr, spot.file, before);
                 format!("add {barrier} between {after} ({done}) and {before} ({next}){outside}.")
             }
             (None, MissingOrder::BeforeOverwriting) if spot.ends_loop => format!(
@@ -65,6 +65,6 @@ impl RaceMessage<'_> {
     pub(super) fn move_out(&self, barrier: u32) -> Option<String> {
         let mut around = self.launch.around(barrier);
         let branch = around.pop().filter(|one| one.enclosure.control == Control::If)?;
-        Some(sync::advice(self.launch, self.here, &[Some(branch)]))
+        Some(sync::advice(self.launch, self.main_instr, &[Some(branch)]))
     }
 }

@@ -10,8 +10,8 @@ impl RaceMessage<'_> {
     pub(super) fn unordered(&self) -> Reason {
         let launch = self.launch;
         let [first, second] = self.facts.parties;
-        let here = self.first.instr;
-        let line = |party: RaceParty| launch.line_name(here, party.instr);
+        let main_instr = self.first.instr;
+        let line = |party: RaceParty| launch.line_name(main_instr, party.instr);
         let thread = |party: RaceParty| format!("thread {}", launch.thread_position(u64::from(party.thread)));
         let (before, after) = (line(first), line(second));
         if is_bulk_store(launch, second.instr) {

@@ -10,12 +10,12 @@ use simt::program::{AtomicKind, MemSpace, Op, OpKind};
 impl RaceMessage<'_> {
     /// Returns the reason where the accesses would have an order if fences stood beside the flag or the lock.
     pub(super) fn without_fence(&self) -> Option<Reason> {
-        let Self { launch, first, second, ref array, here, .. } = *self;
+        let Self { launch, first, second, ref array, main_instr, .. } = *self;
         let fence = if self.between_blocks() { "__threadfence()" } else { "__threadfence_block()" };
         let ops = &launch.inputs.kernel.ops;
         let has_fence =
             |from: u32, to: u32| ops.iter().filter(|op| op.kind.is_fence()).any(|op| (from..=to).contains(&op.instr));
-        let name = |instr: u32| launch.line_name(here, instr);
+        let name = |instr: u32| launch.line_name(main_instr, instr);
         // Other threads give back by the first access the lock for which the second one waits.
         let gives_back =
             launch.ops(first.instr).any(|op| matches!(op, OpKind::Store(access) if !access.order.is_strong()));

@@ -111,7 +111,7 @@ impl RaceMessage<'_> {
 
     /// Returns the reason where a tile has several buffers, and what chooses one of them is the same in all rounds.
     pub(super) fn same_buffer(&self) -> Option<Reason> {
-        let Self { launch, first, second, here, ref array, .. } = *self;
+        let Self { launch, first, second, main_instr, ref array, .. } = *self;
         let target = self.target.as_ref()?;
         let [n_buffers @ 2..=8, _, _] = target.element.dims[..] else { return None };
         let explained = launch.explain(first.instr, target, first.kind, first.thread_id())?;
@@ -132,7 +132,7 @@ impl RaceMessage<'_> {
             format!(
                 "take another buffer in each round: {} where the loop ends, before {}.",
                 code(&next),
-                launch.numbered(here, file, *lines.end())
+                launch.numbered(main_instr, file, *lines.end())
             ),
         ))
     }
@@ -141,9 +141,9 @@ impl RaceMessage<'_> {
     /// blocks.
     pub(super) fn stride_too_short(&self) -> Option<Reason> {
         let Self { launch, first, .. } = *self;
-        let here = first.instr;
+        let main_instr = first.instr;
         let innermost = launch.loops(first.instr).into_iter().next()?;
-        let number = innermost.name(launch, here);
+        let number = innermost.name(launch, main_instr);
         let mut parts = innermost.enclosure.header.split(';');
         let (init, step) = (parts.next()?, parts.nth(1)?);
         let (counter, step) = step.split_once("+=")?;

@@ -43,8 +43,8 @@ impl RaceMessage<'_> {
 
     /// Returns the lines on a party: `written by thread (5,0):`, its source line and the marks under it.
     fn party(&self, party: RaceParty, intro: &str) -> Vec<String> {
-        let Self { launch, here, .. } = *self;
-        let elsewhere = launch.elsewhere(here, party.instr);
+        let Self { launch, main_instr, .. } = *self;
+        let elsewhere = launch.elsewhere(main_instr, party.instr);
         let mut lines = vec![format!("{intro}{elsewhere}:")];
         let place = launch.place(party.instr);
         // The compiler names no line for what it reads before the loop.
@@ -57,7 +57,7 @@ impl RaceMessage<'_> {
         if !marks.is_empty() {
             lines.push(format!("     | {marks}"));
         }
-        lines.extend(launch.calls(here, party.instr));
+        lines.extend(launch.calls(main_instr, party.instr));
         lines
     }
 

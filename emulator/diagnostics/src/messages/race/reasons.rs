@@ -22,7 +22,7 @@ impl RaceMessage<'_> {
     /// Adds the reason of the race, the advice, and what a GPU does.
     pub(super) fn reasons(&self, mut draft: Draft) -> Draft {
         let Self { launch, facts: race, first, second, update, .. } = *self;
-        let here = first.instr;
+        let main_instr = first.instr;
         let between_blocks = self.between_blocks();
         let (write, other) = self.lines();
         let both_write = first.kind == AccessKind::Write && second.kind == AccessKind::Write;
@@ -95,7 +95,7 @@ impl RaceMessage<'_> {
                 } else {
                     "both write to the same element, and nothing determines which value remains."
                 })
-                .advice(if let Some(advice) = one_round_less(launch, here) {
+                .advice(if let Some(advice) = one_round_less(launch, main_instr) {
                     advice
                 } else if between_blocks {
                     let adds = launch.clean_line(second.instr).is_some_and(|text| text.contains("+="));
@@ -116,7 +116,7 @@ impl RaceMessage<'_> {
                 });
         }
         if let Some(atomic) = ticket(launch, first, second).filter(|_| between_blocks) {
-            let line = launch.line_name(here, atomic);
+            let line = launch.line_name(main_instr, atomic);
             return draft
                 .why(format!(
                     "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what \
@@ -249,7 +249,7 @@ impl RaceMessage<'_> {
             ),
             false => "test and store in one step, so that one thread wins: atomicCAS, on an int.".into(),
         };
-        let (write, tested) = (self.lines().0, around.name(launch, self.here));
+        let (write, tested) = (self.lines().0, around.name(launch, self.main_instr));
         Some(Reason::new(
             format!(
                 "several threads can find {} at {tested} before one of them stores at {write}: each goes on as if it were \
@@ -374,7 +374,7 @@ impl RaceMessage<'_> {
 
     /// Names of the lines of both accesses.
     pub(super) fn lines(&self) -> (String, String) {
-        let [write, other] = self.launch.lines_apart(self.here, [self.first.instr, self.second.instr]);
+        let [write, other] = self.launch.lines_apart(self.main_instr, [self.first.instr, self.second.instr]);
         (write, other)
     }
 

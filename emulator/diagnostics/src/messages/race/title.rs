@@ -67,13 +67,13 @@ impl RaceMessage<'_> {
 
     /// Returns a sentence that names other arrays with the same race.
     pub(super) fn others(&self) -> Option<String> {
-        let Self { launch, here, also, .. } = *self;
+        let Self { launch, main_instr, also, .. } = *self;
         let mut names: Vec<String> = Vec::new();
         for mistake in also {
             let MistakeDetails::Race(race) = &mistake.first.details else { continue };
             let write = race.parties.iter().find(|party| party.kind != AccessKind::Read)?;
             let target = launch.target(write.instr, race.space, race.address, 1, write.kind)?;
-            let [_, line] = launch.lines_apart(here, [self.first.instr, write.instr]);
+            let [_, line] = launch.lines_apart(main_instr, [self.first.instr, write.instr]);
             let name = format!("{} ({line})", target.element.name);
             if target.element.name != self.array && !names.contains(&name) {
                 names.push(name);

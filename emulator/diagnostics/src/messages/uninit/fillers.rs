@@ -15,7 +15,7 @@ pub(super) struct Filler<'a> {
     launch: &'a LaunchContext<'a>,
     target: &'a Target,
     /// The instruction that the message is about, and the block.
-    here: u32,
+    main_instr: u32,
     block: u64,
     file: u32,
     line: u32,
@@ -26,7 +26,7 @@ pub(super) struct Filler<'a> {
 impl Filler<'_> {
     /// Returns the line's name, such as `line 14`.
     fn name(&self) -> String {
-        self.launch.numbered(self.here, self.file, self.line)
+        self.launch.numbered(self.main_instr, self.file, self.line)
     }
 
     /// Returns the line of the condition around it, and the condition.
@@ -126,7 +126,7 @@ impl Filler<'_> {
         (noun, size): (&str, u64),
         written: &BTreeSet<i64>,
     ) -> Option<Reason> {
-        let Self { launch, block, here, .. } = *self;
+        let Self { launch, block, main_instr, .. } = *self;
         let (text, size, name) = (text.as_str(), i64::try_from(size).ok()?, &self.target.element.name);
         let source = launch.text_of(self.file)?;
         let set = source.definition_for(&launch.inputs.kernel.name, text, Some(self.line)).unwrap_or(text);
@@ -150,7 +150,7 @@ impl Filler<'_> {
         let filled: BTreeSet<i64> =
             (0..rounds.min(size)).flat_map(|round| first.iter().map(move |at| at + round * by)).collect();
         let missing = (0..size).filter(|at| !filled.contains(at)).count();
-        let (line, at, [_, condition, _]) = (self.name(), one.name(launch, here), one.enclosure.for_parts()?);
+        let (line, at, [_, condition, _]) = (self.name(), one.name(launch, main_instr), one.enclosure.for_parts()?);
         let never = format!("{missing} of the {size} {noun}s of {name} are never written.");
         if filled.contains(&value) || !written.is_subset(&filled) {
             None
@@ -223,7 +223,7 @@ impl Filler<'_> {
     }
 }
 
-pub(super) fn fillers<'a>(case: &Case<'a>, target: &'a Target, here: u32) -> Vec<Filler<'a>> {
+pub(super) fn fillers<'a>(case: &Case<'a>, target: &'a Target, main_instr: u32) -> Vec<Filler<'a>> {
     let (launch, block) = (case.launch, case.who.block);
     let name = &target.element.name;
     // A function that loads has the array's name in its caller.
@@ -240,7 +240,7 @@ pub(super) fn fillers<'a>(case: &Case<'a>, target: &'a Target, here: u32) -> Vec
         // In a loop, executions are no threads.
         let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
         let threads = once.and_then(|executed| of_line.map(executed).max());
-        Some(Filler { launch, target, here, block, file, line, instr, threads })
+        Some(Filler { launch, target, main_instr, block, file, line, instr, threads })
     };
     lines.into_iter().filter_map(filler).collect()
 }

@@ -7,16 +7,16 @@ use crate::program::tensor::Swizzle;
 /// Misuse of a product of a warpgroup. `which` is `A` or `B`; addresses are offsets in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BadWgmma {
-    /// [`super::Mistake::instr`] uses a register of a product that is under way.
+    /// [`super::Mistake::instr`] uses a register of a `wgmma` that is in flight.
     InFlight {
         product: u32,
         /// Whether the instruction writes the register, and does not read it.
         writes: bool,
         /// Whether the register is one of the product's A, and not an accumulator.
         factor: bool,
-        /// Groups that the warp has committed after the product's; `None`: that is not committed.
+        /// Groups that the warp has committed after the MMA's group; `None` if that one is not committed.
         behind: Option<u32>,
-        /// Groups that the last wait of the warp left under way; `None`: it has not waited.
+        /// Groups that the last wait of the warp left in flight; `None`: it has not waited.
         left: Option<u32>,
     },
     /// The warp has executed no `wgmma.fence` before its first product.
@@ -137,15 +137,15 @@ pub enum BadTensor {
 
 /// An asynchronous copy that was not waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CopyUnderWay {
+pub struct CopyInFlight {
     pub instr: u32,
     /// Thread in the block that started it.
     pub thread: u32,
     /// Groups that this thread committed after the copy's; `None`: the copy's own is not committed.
     pub behind: Option<u32>,
-    /// Groups that the last `cp.async.wait_group` of this thread left under way; `None`: it has not waited.
+    /// Groups that the last `cp.async.wait_group` of this thread left in flight; `None`: it has not waited.
     pub left: Option<u32>,
-    /// As `behind`, at that wait; `None`: the copy's own was committed later.
+    /// The same number at the time of that wait; `None` if the copy's group was committed later.
     pub behind_then: Option<u32>,
     /// The phase of an mbarrier that the copy belongs to; `None`: the copy is a `cp.async`.
     pub phase: Option<PhaseOfCopy>,
@@ -173,7 +173,7 @@ pub struct PhaseOfCopy {
 pub struct Waited {
     /// Phases of the barrier that had ended then.
     pub ended: u64,
-    /// Successful waits of the thread since that many have ended.
+    /// Number of successful waits of the thread since the number of ended phases reached this value.
     pub times: u32,
     /// The parity that the last of them named.
     pub parity: Option<u8>,

@@ -41,8 +41,8 @@ pub struct PhaseWaits {
     pub pending: u32,
     /// Bytes that it still waits for; negative: bytes that came and that no phase expected.
     pub bytes: i64,
-    /// Bytes of copies that are under way to it.
-    pub under_way: u64,
+    /// Bytes of copies that are in flight to it.
+    pub in_flight: u64,
     /// Phases that had ended at the last wait of the thread with the fewest; `None` in launches without checks.
     pub seen: Option<u64>,
     /// Threads of the block that have arrived at it so far; 0 when that was not followed.
@@ -52,7 +52,7 @@ pub struct PhaseWaits {
 }
 
 impl PhaseWaits {
-    /// Returns whether some thread waits for a parity that has come back since.
+    /// Returns whether some thread missed its phase: the parity that it waits for has flipped twice since.
     pub fn has_missed(&self) -> bool {
         self.seen.is_some_and(|seen| self.ended.saturating_sub(seen) >= 2)
     }
@@ -98,7 +98,7 @@ pub enum BadBarrier {
 /// Threads of one block at one barrier, or elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BarrierGroup {
-    /// Instruction at which the threads wait; for those that do not wait at a barrier, at which they are.
+    /// Instruction at which the threads wait, or their current one if they do not wait at a barrier.
     pub instr: u32,
     pub at_barrier: bool,
     /// The lanes that wait, as one mask per warp.

@@ -40,7 +40,7 @@ fn each_word(words: u16, mut f: impl FnMut(usize)) {
 /// Accesses of a block to a chunk.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Chunk {
-    /// Those of the running warp.
+    /// Marks of the running warp.
     pub(super) own: Marks,
     /// Those of the warps before it.
     pub(super) past: Marks,

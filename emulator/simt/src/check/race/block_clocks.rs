@@ -174,7 +174,7 @@ impl BlockClocks {
         join(&mut state.known, &left, &mut self.steps);
     }
 
-    /// Leaves at a word what a block knew at its last fence.
+    /// Stores at a word the vector clock that the block had at its last fence.
     fn release(&mut self, block: u64, unit: u64) {
         let state = self.blocks.entry(block).or_default();
         let Some((known, time)) = state.released.clone() else { return };

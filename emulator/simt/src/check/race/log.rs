@@ -104,7 +104,7 @@ impl Log {
         self.entries.len() as u32
     }
 
-    /// Adds an access; `changed`: it changes what another warp wrote.
+    /// Adds an access; `changed` tells whether it changes what another warp wrote.
     #[inline]
     pub(super) fn push(&mut self, touch: &Touch<'_>, changed: bool) {
         self.clock = self.clock.saturating_add(1);

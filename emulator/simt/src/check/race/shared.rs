@@ -12,7 +12,7 @@ use crate::program::{DecodedKernel, MemSpace, OpKind};
 pub struct SharedRaces {
     /// What happens between barriers of the block; the block itself tells it of warps and barriers.
     pub(crate) interval: Interval<Flat>,
-    /// In kernels with mbarriers or barriers of some threads.
+    /// Vector clocks of the warps; `None` unless the kernel has mbarriers or barriers of part of a block.
     pub(crate) clocks: Option<Box<WarpClocks>>,
 }
 
@@ -83,7 +83,7 @@ impl SharedRaces {
 }
 
 /// Returns the size of a unit as a power of two: the narrowest access of a kernel to a space, at most four bytes. What
-/// lies in one unit is not told apart.
+/// lies in one unit is not distinguished.
 pub(crate) fn unit_shift(kernel: &DecodedKernel, space: MemSpace) -> u32 {
     let narrow = kernel.ops.iter().filter_map(|op| match &op.kind {
         OpKind::Load(access) | OpKind::Store(access) => Some((access.space, u32::from(access.element))),

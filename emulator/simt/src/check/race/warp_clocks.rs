@@ -23,7 +23,7 @@ const WARPS: usize = 32;
 const COPIES: usize = WARPS;
 /// Units of shared memory that are followed.
 const MAX_UNITS: u64 = 1 << 18;
-/// Maximum number of pairs of places that are reported for a block.
+/// Maximum number of races, each between two sites, reported for a block.
 const MAX_RACES: usize = 64;
 /// Time after which the next block starts with new clocks.
 const LAST: u32 = u32::MAX / 2;
@@ -138,7 +138,7 @@ impl WarpClocks {
         }
     }
 
-    /// Returns what a warp knows, and advances its time.
+    /// Returns the vector clock of a warp, and advances the warp's own time.
     fn release(&mut self, warp: u32) -> Clock {
         let w = warp as usize % WARPS;
         let released = self.clocks[w];

@@ -1,8 +1,8 @@
-//! Copies of a block by `cp.async` that are under way.
+//! Copies of a block by `cp.async` that are in flight.
 
 use std::collections::VecDeque;
 
-use crate::check::CopyUnderWay;
+use crate::check::CopyInFlight;
 use crate::exec::runs;
 use crate::memory::bits::CellBits;
 use crate::memory::relaxed;
@@ -33,7 +33,7 @@ pub(crate) struct Copies {
     pub(crate) pending: Vec<Vec<Copy>>,
     /// Groups committed, by thread.
     pub(crate) committed: Vec<u32>,
-    /// Groups that its last wait left under way, plus one, by thread; 0: it has not waited.
+    /// Groups that its last wait left in flight, plus one, by thread; 0: it has not waited.
     pub(crate) left: Vec<u32>,
     /// Groups that had been committed at that wait, by thread.
     pub(crate) committed_then: Vec<u32>,
@@ -73,7 +73,7 @@ impl Copies {
     }
 
     /// Returns a copy that has yet to write one of `bytes` bytes at `offset` in shared memory.
-    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<CopyUnderWay> {
+    pub(crate) fn in_flight(&self, offset: u32, bytes: u32) -> Option<CopyInFlight> {
         if self.pending.iter().map(Vec::len).sum::<usize>() > MAX_SEARCHED {
             return None;
         }
@@ -81,7 +81,7 @@ impl Copies {
         self.pending.iter().enumerate().find_map(|(warp, copies)| {
             let copy = copies.iter().rev().find(|c| overlaps(c))?;
             let thread = warp * 32 + usize::from(copy.lane);
-            Some(CopyUnderWay {
+            Some(CopyInFlight {
                 instr: copy.instr,
                 thread: thread as u32,
                 behind: self.committed[thread].checked_sub(copy.group + 1),

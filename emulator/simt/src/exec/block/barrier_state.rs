@@ -8,7 +8,7 @@ pub(crate) struct Barrier {
     pub(crate) arrived: u32,
     /// Threads that it waits for; 0: all of the block.
     pub(crate) count: u32,
-    /// Threads whose predicate holds, and threads that brought one.
+    /// Number of threads that arrived with a true predicate, and of threads that arrived with any.
     pub(crate) trues: u32,
     pub(crate) voters: u32,
 }

@@ -1,4 +1,4 @@
-//! Bulk copies of a block that are under way.
+//! Bulk copies of a block that are in flight.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -70,7 +70,7 @@ impl BulkCopies {
     }
 
     /// Returns the newest load that has yet to write one of `bytes` bytes at `offset`, and its barrier.
-    pub(crate) fn under_way(&self, offset: u32, bytes: u32) -> Option<(u32, &BulkCopy)> {
+    pub(crate) fn in_flight(&self, offset: u32, bytes: u32) -> Option<(u32, &BulkCopy)> {
         let overlaps = |copy: &BulkCopy| {
             let mut found = false;
             copy.map.runs(copy.at, copy.shared, |run| {

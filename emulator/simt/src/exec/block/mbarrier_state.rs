@@ -52,7 +52,7 @@ impl MbarrierState {
         (!fits).then_some(BadBarrier::TooManyArrivals { arrivals: n, pending, bytes, again: None })
     }
 
-    /// Counts `n` arrivals of the current phase; `drop`: later phases expect them no more. The phase does not end yet.
+    /// Counts `n` arrivals in the current phase, without ending it; with `drop`, later phases no longer expect them.
     pub(crate) fn arrive(&mut self, n: u32, drop: bool) {
         self.pending -= n;
         self.arrivals = self.arrivals.saturating_sub(if drop { n } else { 0 });

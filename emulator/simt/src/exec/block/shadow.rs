@@ -7,7 +7,7 @@ use crate::program::Unset;
 /// Index that stands for no instruction.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
-/// Origin of an undefined value, and its way since.
+/// Origin of an undefined value, and the path that it has taken since.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Origin {
     /// The instruction that read the value from unwritten memory; of an unset register, the first that reads it.

@@ -1,4 +1,4 @@
-//! Asynchronous products (`wgmma`) of a block that are under way.
+//! MMAs (`wgmma`) of a block that are in flight.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -17,7 +17,7 @@ pub(crate) struct Warpgroups {
 
 #[derive(Debug, Default)]
 pub(crate) struct Warpgroup {
-    /// Products that some warp has not waited for, the oldest first.
+    /// MMAs that some warp has not waited for, the oldest first.
     pub(crate) products: VecDeque<PendingProduct>,
     /// Number of the oldest.
     pub(crate) first: u64,
@@ -36,7 +36,7 @@ pub(crate) struct WarpProgress {
     pub(crate) waited: u64,
     /// Groups that it has committed.
     pub(crate) committed: u32,
-    /// Groups that its last wait left under way; `None`: it has not waited.
+    /// Groups that its last wait left in flight; `None`: it has not waited.
     pub(crate) left: Option<u32>,
     /// Whether the warp has executed `wgmma.fence`.
     pub(crate) fenced: bool,
@@ -44,7 +44,7 @@ pub(crate) struct WarpProgress {
     pub(crate) reported: u64,
 }
 
-/// A product under way: what each of the four warps has issued of it.
+/// A product in flight: what each of the four warps has issued of it.
 #[derive(Debug, Default)]
 pub(crate) struct PendingProduct {
     pub(crate) parts: [Option<WarpPart>; WARPS as usize],

@@ -194,7 +194,7 @@ impl Worker<'_> {
         if !(warp.live & part.missing).is_empty() {
             return;
         }
-        let details = MistakeDetails::Parted { missing: part.missing, exit: warp.exit };
+        let details = MistakeDetails::PartOfWarp { missing: part.missing, exit: warp.exit };
         self.block.apart.part_reported = true;
         self.record_mistake_of(part.warp, part.instr, part.here, details);
     }
@@ -219,12 +219,12 @@ impl Worker<'_> {
             source.ok_or(g.instr)
         };
         let aligned: Vec<&BarrierGroup> = groups.iter().filter(|g| self.is_aligned(g.instr)).collect();
-        let parted = (0..self.block.warps.len()).any(|w| {
+        let diverged = (0..self.block.warps.len()).any(|w| {
             let here = groups.iter().filter(|g| !g.threads[w].is_empty()).count();
             here > 1 && aligned.iter().any(|g| !g.threads[w].is_empty())
         });
         let apart = &mut self.block.apart;
-        if parted {
+        if diverged {
             if !std::mem::replace(&mut apart.reported, true) {
                 let details = MistakeDetails::Barrier { groups: groups.to_vec(), problem: BarrierProblem::SplitWarp };
                 self.record_mistake_at(instr, mask, details);

@@ -1,4 +1,4 @@
-//! Copies of boxes that are under way.
+//! Copies of boxes that are in flight.
 //!
 //! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
@@ -64,7 +64,7 @@ impl Worker<'_> {
         let mut found = None;
         copy.map.runs(copy.at, copy.shared, |run| {
             if found.is_none() && run.bytes > 0 {
-                let other = bulk.under_way(run.shared, run.bytes);
+                let other = bulk.in_flight(run.shared, run.bytes);
                 found = other.map(|(barrier, other)| (run.shared.max(other.shared), barrier, other));
             }
         });

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use crate::check::{
-    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyUnderWay, MistakeDetails, PhaseOfCopy,
+    AccessKind, AccessProblem, BadAccess, BadBarrier, BarrierGroup, CopyInFlight, MistakeDetails, PhaseOfCopy,
     PhaseWaits, Waited,
 };
 use crate::lane_mask::LaneMask;
@@ -233,10 +233,10 @@ impl Worker<'_> {
     }
 
     /// Returns a bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
-    pub(crate) fn bulk_under_way(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyUnderWay> {
-        let (barrier, copy) = self.block.bulk.under_way(offset, bytes)?;
+    pub(crate) fn bulk_in_flight(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyInFlight> {
+        let (barrier, copy) = self.block.bulk.in_flight(offset, bytes)?;
         let state = self.block.mbarriers.states.get(&barrier)?;
-        Some(CopyUnderWay {
+        Some(CopyInFlight {
             instr: copy.instr,
             thread: copy.thread,
             behind: None,
@@ -343,7 +343,7 @@ impl Worker<'_> {
                     arrivals: state.arrivals,
                     pending: state.pending,
                     bytes: state.bytes,
-                    under_way: self.block.bulk.bytes_to(wait.barrier),
+                    in_flight: self.block.bulk.bytes_to(wait.barrier),
                     seen,
                     arrivers: self.block.mbarriers.arrived.get(&wait.barrier).map_or(0, BTreeSet::len) as u32,
                     never,

@@ -163,7 +163,7 @@ impl Worker<'_> {
         self.in_block(rank, |worker| worker.begin_in_block(copy, offset, Some(barrier)));
     }
 
-    /// Starts a copy to or from the shared memory of the block at hand.
+    /// Starts a copy to or from the shared memory of the current block.
     fn begin_in_block(&mut self, copy: BoxCopy, given: u64, barrier: Option<u64>) {
         let BoxCopy { map, position, pc, lane } = copy;
         let offset = if let Holder::Own(own) = self.holder(given) { own } else { given };

@@ -168,7 +168,7 @@ impl Worker<'_> {
         let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane].checked_sub(window::SHARED) {
             Some(offset) if offset >> window::BITS == 0 => {
                 let offset = offset as u32;
-                { worker.block.copies.under_way(offset, bytes) }.or_else(|| worker.bulk_under_way(offset, bytes, lane))
+                { worker.block.copies.in_flight(offset, bytes) }.or_else(|| worker.bulk_in_flight(offset, bytes, lane))
             }
             _ => None,
         };

@@ -1,7 +1,7 @@
 //! `wgmma`: products of four warps, in the background.
 //!
 //! A product is performed as late as possible: when one of the four warps waits for its group, and all four have issued
-//! it. Until then its sums are not in their registers. A warp that touches a register of a product under way gets the
+//! it. Until then its sums are not in their registers. A warp that touches a register of a product in flight gets the
 //! sums at once, so that the result is the same on any number of threads; the checks report it.
 
 mod checks;
@@ -19,7 +19,7 @@ use crate::exec::fiber::{AfterOp, FiberState};
 use crate::exec::worker::Worker;
 use multiply::DecodedB;
 
-/// Products that may be under way in a warpgroup, and by which one of its warps may be ahead of the others.
+/// Products that may be in flight in a warpgroup, and by which one of its warps may be ahead of the others.
 const MAX_PRODUCTS: usize = 256;
 
 impl Worker<'_> {

@@ -22,7 +22,7 @@ use crate::exec::worker::Worker;
 const STUCK_ROUNDS: u32 = 128;
 
 impl Worker<'_> {
-    /// Makes the block at hand and others the blocks of cluster `cluster_index`, before their first operation.
+    /// Sets up the current block and the others as the blocks of cluster `cluster_index`, before their first operation.
     pub(crate) fn begin_cluster(&mut self, cluster_index: u64) {
         let job = self.job;
         let mut cluster = self.block.cluster.take().unwrap_or_default();
@@ -130,7 +130,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Merges the results of the cluster's blocks into the block at hand.
+    /// Merges the results of the cluster's blocks into the current block.
     pub(crate) fn end_cluster(&mut self) {
         if self.block.rank != 0 {
             self.exchange(0);

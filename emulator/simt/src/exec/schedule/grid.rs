@@ -312,7 +312,7 @@ fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -
 struct Waiting {
     /// In the order in which they were last run.
     blocks: VecDeque<Box<Block>>,
-    /// Room for a block that is done with, or that has not begun.
+    /// Memory of a block that is finished or has not begun, kept for reuse.
     spare: Option<Box<Block>>,
     block_bytes: u64,
     /// Bytes that these blocks take together.

@@ -96,8 +96,8 @@ impl Worker<'_> {
         Some(fiber.stack.clone())
     }
 
-    /// Returns what is known of a warp that runs forever: all that decides its way is again as it was kept, and no
-    /// other thread is left to change what it reads for that; `with_polls`: by strong loads, too.
+    /// Returns how a warp is known to run forever, if it is: the state that its branches depend on has returned to the
+    /// kept one, and no other thread is left to change the memory that it reads, by strong loads too if `with_polls`.
     fn comes_back(&self, watch: &Watch, stack: &[Frame], with_polls: bool) -> Option<KnownOfLoop> {
         let (_, lines, preds) = watch.kept.as_ref().filter(|(frames, ..)| frames == stack)?;
         let is_alone = (0..).zip(&self.block.warps).all(|(other, warp)| other == watch.warp || !warp.is_ready())

@@ -171,14 +171,14 @@ impl Worker<'_> {
         outside.is_some()
     }
 
-    /// Returns whether a copy to one of the pieces is under way. `element`: bytes of one element.
+    /// Returns whether a copy to one of the pieces is in flight. `element`: bytes of one element.
     fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, active: LaneMask) -> bool {
         let lane = active.first();
         let found = pieces.iter().find_map(|&at| {
             if self.block.shared_written.all(at as usize, PIECE as usize) {
                 return None;
             }
-            let copy = { self.block.copies.under_way(at, PIECE) }.or_else(|| self.bulk_under_way(at, PIECE, lane));
+            let copy = { self.block.copies.in_flight(at, PIECE) }.or_else(|| self.bulk_in_flight(at, PIECE, lane));
             Some((at, copy?))
         });
         let Some((address, copy)) = found else { return false };
@@ -316,7 +316,7 @@ impl Worker<'_> {
             let problem = BadWgmma::Differs { factor: NAMES[factor], warp, values: [descriptor, descriptors[factor]] };
             self.report_wgmma(pc, active, problem);
         }
-        // Sums of a product under way that this one takes as a factor.
+        // Sums of a product in flight that this one takes as a factor.
         if let WgmmaA::Registers(a) = &wgmma.a
             && let Some((number, _)) = self.in_flight_of(|touched, _| a.contains(&(touched as i32)), false)
         {
@@ -388,7 +388,7 @@ impl Worker<'_> {
         })
     }
 
-    /// Reports the use of a register of a product under way, but for moves, which compilers add.
+    /// Reports the use of a register of a `wgmma` in flight, except by moves, which compilers add.
     pub(super) fn report_in_flight_use(&mut self, number: u64, pc: u32, active: LaneMask, writes: bool, factor: bool) {
         let kernel = self.job.kernel;
         let instr = self.job.instr_at(pc);
@@ -414,7 +414,7 @@ impl Worker<'_> {
         self.report_wgmma(pc, active, problem);
     }
 
-    /// Checks a bulk copy that starts to write what a product under way reads. Returns whether that was reported: where
+    /// Checks a bulk copy that starts to write what a product in flight reads. Returns whether that was reported: where
     /// its thread has waited for an arrival after the product, but not for the product. Otherwise it is a race.
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
