@@ -159,9 +159,9 @@ pub fn split(gpu: &Gpu, module: &Module, rows: usize, cols: usize, matrix: u64) 
     let shape = Geometry::plane([pieces.div_ceil(THREADS) as u32, 1], [THREADS as u32, 1]);
     let params = kernel.param_block(&arguments).expect("its parameters");
     let options = LaunchOptions { check_level: CheckLevel::CheckedWithGlobalRaces, ..LaunchOptions::default() };
-    let config = shape.config(params, options);
-    let report = gpu.launch(kernel, &config).expect("a launch");
-    let findings = Report::new(report, kernel, &config).findings;
+    let request = shape.request(params, options);
+    let report = gpu.launch(kernel, &request).expect("a launch");
+    let findings = Report::new(report, kernel, &request).findings;
     assert!(findings.is_empty(), "{}", findings[0].text);
     parts
 }
@@ -297,7 +297,7 @@ impl<'a> Loaded<'a> {
             LaunchOptions { names: Names { sources, ..Names::default() }, ..options(check_level, 1 << 30, threads) };
         let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
         let params = kernel.param_block(&arguments).expect("its parameters");
-        let config = shape.config(params, options);
+        let request = shape.request(params, options);
         let has_beta = head.parameters.iter().any(|word| word == "beta");
         let expected = match inputs {
             Inputs::Whole => product.reference_of_whole(),
@@ -310,8 +310,8 @@ impl<'a> Loaded<'a> {
             } else {
                 gpu.write(c, &old)
             }
-            let report = gpu.launch(kernel, &config).expect("a launch");
-            let report = Report::new(report, kernel, &config);
+            let report = gpu.launch(kernel, &request).expect("a launch");
+            let report = Report::new(report, kernel, &request);
             let found: Vec<f32> =
                 if is_bf16 { gpu.read(c, m * n).into_iter().map(of_bf16).collect() } else { gpu.read(c, m * n) };
             let wrong = found.iter().zip(&expected).zip(&old);

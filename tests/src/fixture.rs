@@ -177,14 +177,14 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         ..options(CheckLevel::CheckedWithGlobalRaces, head.budget, threads)
     };
     let shape = Geometry { grid: head.grid, block: head.block, shared: head.shared };
-    let config = shape.config(params, options);
+    let request = shape.request(params, options);
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
-    let allowed = check(loaded.kernel(), &config, None);
-    match allowed.and_then(|()| gpu.launch(&loaded, &config)) {
-        Err(refused) => did_not_run(head, "E-LAUNCH", diagnostics::refusal(loaded.kernel(), &config, &refused).text),
+    let allowed = check(loaded.kernel(), &request, None);
+    match allowed.and_then(|()| gpu.launch(&loaded, &request)) {
+        Err(refused) => did_not_run(head, "E-LAUNCH", diagnostics::refusal(loaded.kernel(), &request, &refused).text),
         Ok(report) => {
-            let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &config.params);
-            let report = diagnostics::Report::new(report, &loaded, &config);
+            let wrong = wrong(&gpu.memory, &head, loaded.kernel(), &request.params);
+            let report = diagnostics::Report::new(report, &loaded, &request);
             // The host of a broken kernel copies everything back.
             let broken = name.ends_with("_broken") || folder.ends_with("unseen");
             let outputs = report.outputs.into_iter().map(|output| output.finding);

@@ -75,13 +75,13 @@ impl Gpu {
         params: Vec<u8>,
         options: LaunchOptions,
     ) -> Result<(Report, Vec<Code>), String> {
-        let config = shape.config(params, options);
-        match self.0.launch(kernel, &config) {
+        let request = shape.request(params, options);
+        match self.0.launch(kernel, &request) {
             Ok(report) => {
                 let codes = report.mistakes.codes();
-                Ok((Report::new(report, kernel, &config), codes))
+                Ok((Report::new(report, kernel, &request), codes))
             }
-            Err(refused) => Err(diagnostics::refusal(kernel.kernel(), &config, &refused).text),
+            Err(refused) => Err(diagnostics::refusal(kernel.kernel(), &request, &refused).text),
         }
     }
 

@@ -212,12 +212,12 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
     }
     let shape = gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: launch.shared };
     let params = kernel.param_block(&arguments)?;
-    let config = shape.config(params, LaunchOptions::default());
+    let request = shape.request(params, LaunchOptions::default());
     let (report, steps) = match traced {
         Some(([x, y], warp)) => {
-            gpu.trace(kernel, &config, TraceSelection { block: [x, y, 0], warp, max_steps: MAX_STEPS })?
+            gpu.trace(kernel, &request, TraceSelection { block: [x, y, 0], warp, max_steps: MAX_STEPS })?
         }
-        None => (gpu.launch(kernel, &config)?, Vec::new()),
+        None => (gpu.launch(kernel, &request)?, Vec::new()),
     };
     let (warps, steps) = steps.into_iter().unzip();
     if let Some(code) = report.mistakes.codes().first() {

@@ -148,8 +148,8 @@ fn run(ptx: &str, gpu: &Gpu) -> anyhow::Result<(Vec<f32>, Vec<u32>)> {
     let shape = Geometry::line(1, (EDGE * EDGE) as u32);
     let params = kernel.param_block(&arguments)?;
     let selection = TraceSelection { block: [0; 3], warp: Some(0), max_steps: 1 << 16 };
-    let config = shape.config(params, LaunchOptions::default());
-    let (report, steps) = gpu.trace(kernel, &config, selection)?;
+    let request = shape.request(params, LaunchOptions::default());
+    let (report, steps) = gpu.trace(kernel, &request, selection)?;
     anyhow::ensure!(report.mistakes.codes().is_empty(), "it goes wrong");
     let tile = kernel.kernel().shared.iter().find(|array| array.name.contains("b_tile"));
     let tile = tile.context("no tile of B")?;

@@ -42,10 +42,10 @@ fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let arguments: [Argument; 3] = [ROUNDS.into(), gpu.upload(&floats).into(), gpu.upload(&floats).into()];
     let shape = gpu::Geometry { grid: [chip.sms, 1, 1], block: [block, 1, 1], shared: 0 };
     let params = loaded.param_block(&arguments)?;
-    let config = shape.config(params, LaunchOptions::default());
+    let request = shape.request(params, LaunchOptions::default());
     let loaded = LoadedCode { code: &code.kernels[0], kernel: loaded, gpu: &gpu };
     let (_, timeline) =
-        predict_with_timeline(chip, loaded, &config, CLOCKS).map_err(|why| anyhow::anyhow!("{kernel}: {why}"))?;
+        predict_with_timeline(chip, loaded, &request, CLOCKS).map_err(|why| anyhow::anyhow!("{kernel}: {why}"))?;
     let mut rows = vec![Vec::new(); warps as usize];
     for issue in &timeline.schedulers[0] {
         rows[(issue.warp / SCHEDULERS) as usize].push(issue.clock - timeline.clocks.start);

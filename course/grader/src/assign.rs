@@ -472,7 +472,7 @@ fn readme(assignment: &Assignment) -> String {
             out.push_str(&format!("{}\n\n", task.text.trim()));
         }
         out.push_str("What is judged:\n\n- every element of the result is right\n- no check finds an error\n");
-        for (_, what) in task.criteria() {
+        for (_, what) in task.criterion_labels() {
             out.push_str(&format!("- {what}\n"));
         }
     }
@@ -564,7 +564,7 @@ pub fn rubric(assignment: &Assignment) -> String {
             out.push_str(&format!("drawn = {{ {} }}\n", fields.collect::<Vec<_>>().join(", ")));
         }
         out.push_str(&format!("right = {RIGHT:.0}\nclean = {CLEAN:.0}\n"));
-        if !task.criteria().is_empty() {
+        if !task.criterion_labels().is_empty() {
             out.push_str(&format!("does = {DOES:.0}\n"));
         }
     }

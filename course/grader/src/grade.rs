@@ -467,7 +467,7 @@ fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
 fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     let task = &entry.graded.task;
     let absent = |status: Status, code: Option<&str>, why: &str| {
-        let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", why);
+        let mut verdict = Verdict::stopped(task.name.clone(), &task.criteria, "", why);
         // Nothing was compiled.
         verdict.parts.retain(|part| part.id != part_id::COMPILES);
         verdict.status = status;

@@ -330,7 +330,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, EntryError>
         let path = target_of(root, &root.join(kernel));
         std::fs::read_to_string(&path).map_err(FileError::at(&path))
     });
-    let criteria = task.criteria();
+    let criteria = task.criterion_labels();
     let ids = || criteria.iter().map(|(id, _)| (*id).to_owned());
     let points_by_criterion = match &table.does {
         CriterionPoints::Shared(all) => {

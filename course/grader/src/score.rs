@@ -37,7 +37,7 @@ pub fn of_task(graded: &GradedTask, verdict: &Verdict) -> Vec<Item> {
         (part_id::RIGHT.to_owned(), RIGHT.to_owned(), graded.points_right),
         (part_id::CLEAN.to_owned(), CLEAN.to_owned(), graded.points_clean),
     ];
-    for (id, what) in graded.task.criteria() {
+    for (id, what) in graded.task.criterion_labels() {
         let max = graded.points_by_criterion.get(id).copied().unwrap_or(0.0);
         parts.push((id.to_owned(), what.to_owned(), max));
     }

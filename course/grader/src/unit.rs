@@ -193,7 +193,7 @@ impl Unit<'_> {
                 if verdict.task == task.name { Ok(verdict) } else { Err(UnitError::OtherTask) }
             }
             Outcome::Ended | Outcome::Crashed(_) => Err(complaint("judge", &judged)),
-            Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.does, code, &why)),
+            Outcome::Stopped(code, why) => Ok(Verdict::stopped(task.name.clone(), &task.criteria, code, &why)),
         }
     }
 
@@ -211,7 +211,7 @@ impl Unit<'_> {
         };
         let compiled = sandbox.run(&tools.launcher, &confined);
         let compiled = compiled.map_err(|why| UnitError::NotStarted { program: "the compiler", why })?;
-        let refused = |log: &str| Verdict::refused(task.name.clone(), &task.does, Refused::from_log(log));
+        let refused = |log: &str| Verdict::refused(task.name.clone(), &task.criteria, Refused::from_log(log));
         match outcome("the compiler", &compiled, limits.compile)? {
             Outcome::Ended => match serde_json::from_slice(&compiled.output) {
                 Ok(Compiled::Ptx(ptx)) => Ok(CompileOutcome::Ptx(ptx)),

@@ -172,13 +172,13 @@ impl<'a> EmulatedModule<'a> {
         setup: &LaunchSetup,
     ) -> Result<(Report, Vec<T>), Box<Finding>> {
         let buffers = self.place(trial)?;
-        let ran = self.config(trial, &buffers, check_level, setup).and_then(|config| {
-            match self.gpu.launch(&self.kernel, &config) {
+        let ran = self.request(trial, &buffers, check_level, setup).and_then(|request| {
+            match self.gpu.launch(&self.kernel, &request) {
                 Ok(report) => Ok((
-                    Report::new(report, &self.kernel, &config),
+                    Report::new(report, &self.kernel, &request),
                     self.gpu.read(buffers.last().copied().unwrap_or_default(), trial.start.len()),
                 )),
-                Err(refused) => Err(Box::new(diagnostics::refusal(self.kernel.kernel(), &config, &refused))),
+                Err(refused) => Err(Box::new(diagnostics::refusal(self.kernel.kernel(), &request, &refused))),
             }
         });
         self.free(&buffers);
@@ -203,9 +203,9 @@ impl<'a> EmulatedModule<'a> {
         max_steps: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
-        let config = self.config(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
+        let request = self.request(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
         let selection = TraceSelection { block: [0; 3], warp: Some(warp), max_steps };
-        let traced = config.ok().and_then(|config| self.gpu.trace(&self.kernel, &config, selection).ok());
+        let traced = request.ok().and_then(|request| self.gpu.trace(&self.kernel, &request, selection).ok());
         self.free(&buffers);
         let (report, steps) = traced?;
         Some((report, steps.into_iter().map(|(_, step)| step).collect()))
@@ -221,10 +221,10 @@ impl<'a> EmulatedModule<'a> {
     ) -> Result<(timing::Prediction, timing::Timeline), JudgeError> {
         let buffers = self.place(trial)?;
         let setup = self.launch_setup(trial.shape);
-        let config = self.config(trial, &buffers, CheckLevel::Off, &setup).map_err(JudgeError::from);
-        let predicted = config.and_then(|config| {
+        let request = self.request(trial, &buffers, CheckLevel::Off, &setup).map_err(JudgeError::from);
+        let predicted = request.and_then(|request| {
             let loaded = timing::LoadedCode { code, kernel: &self.kernel, gpu: &self.gpu };
-            Ok(timing::predict_with_timeline(timing::Chip::h200(), loaded, &config, clocks)?)
+            Ok(timing::predict_with_timeline(timing::Chip::h200(), loaded, &request, clocks)?)
         });
         self.free(&buffers);
         predicted
@@ -257,7 +257,7 @@ impl<'a> EmulatedModule<'a> {
         }
     }
 
-    fn config<T: Sums + Value>(
+    fn request<T: Sums + Value>(
         &self,
         trial: &Trial<T>,
         buffers: &[u64],

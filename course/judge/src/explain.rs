@@ -30,7 +30,7 @@ fn counted<T: Sums + Value>(request: &Request<'_>, module: &EmulatedModule<'_>) 
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape { m: EDGE, n: EDGE, k: depth };
-    let shape = task.does.first().map_or(usual, |criterion| criterion.shape());
+    let shape = task.criteria.first().map_or(usual, |criterion| criterion.shape());
     let trial =
         trials::<T>(task.work, shape, request.seed, request.threads).next_back().ok_or(JudgeError::NothingToLaunch)?;
     let (report, got) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;

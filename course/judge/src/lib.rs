@@ -81,9 +81,9 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
     let module = match EmulatedModule::new(request) {
         Ok(module) => module,
         Err(LoadError::NotLoaded(why)) => {
-            return Verdict::refused(task.name.clone(), &task.does, Refused::from_log(&why));
+            return Verdict::refused(task.name.clone(), &task.criteria, Refused::from_log(&why));
         }
-        Err(LoadError::NoEntry(why)) => return Verdict::stopped(task.name.clone(), &task.does, "no-entry", &why),
+        Err(LoadError::NoEntry(why)) => return Verdict::stopped(task.name.clone(), &task.criteria, "no-entry", &why),
     };
     if task.work.is_double() {
         return Judgement::<f64>::new(request, &module).run(shapes);
@@ -251,7 +251,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
     fn measure_criteria(&mut self) -> Vec<Part> {
         let mut launched: Vec<(Trial<T>, Box<Report>)> = Vec::new();
         let mut parts = Vec::new();
-        for criterion in &self.task.does {
+        for criterion in &self.task.criteria {
             let shape = criterion.shape();
             if !launched.iter().any(|(trial, _)| trial.shape == shape) {
                 let mut trials = trials::<T>(self.task.work, shape, self.request.seed, self.request.threads);
@@ -371,10 +371,10 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             right.why = Some(wrong.in_a_sentence());
         }
         let mut parts = vec![Part::compiles(), right, clean];
-        if criteria.len() == self.task.does.len() {
+        if criteria.len() == self.task.criteria.len() {
             parts.extend(criteria)
         } else {
-            let not_run = Part::not_run(&self.task.does, "the kernel is not right yet");
+            let not_run = Part::not_run(&self.task.criteria, "the kernel is not right yet");
             parts.extend(not_run.into_iter().skip(2));
         }
         let failed = parts.iter().find(|part| part.status == Status::Failed);

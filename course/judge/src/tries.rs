@@ -34,7 +34,7 @@ impl<T: Sums + Value + Sync> Screen<'_, T> {
     fn run(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
         let task = request.task;
         let request = &Request { threads: 1, ..request.clone() };
-        let criterion = task.does.iter().find(|criterion| criterion.id == tries.code);
+        let criterion = task.criteria.iter().find(|criterion| criterion.id == tries.code);
         let screens: Vec<Screen<'_, T>> = match criterion {
             Some(criterion) => {
                 let trial = trials(task.work, criterion.shape(), request.seed, 1).next_back();
@@ -69,7 +69,7 @@ impl<T: Sums + Value + Sync> Screen<'_, T> {
             let TrialOutcome::Right(report) = judgement.launch(&self.trial, self.check_level, &setup) else {
                 return false;
             };
-            let of_id = request.task.does.iter().find(|criterion| criterion.id == id);
+            let of_id = request.task.criteria.iter().find(|criterion| criterion.id == id);
             return of_id
                 .is_some_and(|of_id| judgement.criterion(of_id, &self.trial, &report).status == Status::Passed);
         }
@@ -89,7 +89,7 @@ fn small_shapes(task: &Task) -> [Shape; 3] {
     let [rows, cols] = task.tile.map(|n| n as usize);
     let k = match rows.min(cols) {
         _ if task.work.is_transpose() => 0,
-        64.. => task.does.iter().filter_map(|criterion| criterion.bk).max().unwrap_or(8) + 3,
+        64.. => task.criteria.iter().filter_map(|criterion| criterion.bk).max().unwrap_or(8) + 3,
         _ => 43,
     };
     // Rows start at multiples of 16 bytes, as wide loads and stores require.

@@ -96,7 +96,7 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shows: Vec<Shown>,
     /// Criteria besides correctness.
-    pub does: Vec<Criterion>,
+    pub criteria: Vec<Criterion>,
     #[serde(default)]
     pub hints: Vec<Hint>,
     /// Whether results count only on a real GPU.
@@ -126,14 +126,14 @@ impl Task {
     pub fn double(&self) -> Option<Self> {
         let entry = self.entry.replacen("sgemm", "dgemm", 1);
         let is_named = self.work == TaskWork::Sgemm && entry != self.entry;
-        is_named.then(|| Self { entry, work: TaskWork::Dgemm, does: Vec::new(), ..self.clone() })
+        is_named.then(|| Self { entry, work: TaskWork::Dgemm, criteria: Vec::new(), ..self.clone() })
     }
 
     /// Returns the id and requirement of each criterion besides `right` and `clean`.
-    pub fn criteria(&self) -> Vec<(&str, &str)> {
-        let does = self.does.iter();
+    pub fn criterion_labels(&self) -> Vec<(&str, &str)> {
+        let criteria = self.criteria.iter();
         let mut found: Vec<(&str, &str)> =
-            does.map(|criterion| (criterion.id.as_str(), criterion.what.as_str())).collect();
+            criteria.map(|criterion| (criterion.id.as_str(), criterion.what.as_str())).collect();
         if let Some(Host { call: HostCall::Launch { .. }, .. }) = &self.host {
             found.push(host::NO_IDLE_BLOCKS);
         }

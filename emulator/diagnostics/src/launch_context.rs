@@ -38,7 +38,7 @@ pub(crate) struct LaunchContext<'a> {
 
 impl<'a> LaunchContext<'a> {
     pub(crate) fn new(inputs: &'a LaunchInputs<'a>, mistakes: &'a [MistakeGroup]) -> Self {
-        let names = &inputs.config.options.names;
+        let names = &inputs.request.options.names;
         let mut sources = HashMap::new();
         for (index, path) in inputs.files {
             let file_name = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
@@ -78,7 +78,7 @@ impl<'a> LaunchContext<'a> {
         let may_hit_another = match access.space {
             MemSpace::Shared => {
                 let arrays = self.inputs.kernel.shared.iter().filter(|array| array.bytes > 0).count();
-                arrays + usize::from(self.inputs.config.dynamic_shared > 0) > 1
+                arrays + usize::from(self.inputs.request.dynamic_shared > 0) > 1
             }
             space => space == MemSpace::Local,
         };
@@ -254,7 +254,7 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns the name of a parameter, and its type when the source has it.
     pub(crate) fn parameter(&self, index: usize) -> (String, Option<&str>) {
-        let given = &self.inputs.config.options.names.params;
+        let given = &self.inputs.request.options.names.params;
         let parsed = self.parameters.get(index);
         let name = given.get(index).filter(|name| !name.is_empty()).cloned();
         let name = name.or_else(|| parsed.map(|parameter| parameter.name.clone()));
@@ -266,7 +266,7 @@ impl<'a> LaunchContext<'a> {
     pub(crate) fn parameter_value(&self, index: usize) -> Option<u64> {
         let parameter = self.inputs.kernel.params.get(index)?;
         let start = parameter.offset as usize;
-        let bytes = self.inputs.config.params.get(start..start + parameter.bytes as usize)?;
+        let bytes = self.inputs.request.params.get(start..start + parameter.bytes as usize)?;
         match bytes.len() {
             4 => Some(u64::from(u32::from_le_bytes(bytes.try_into().ok()?))),
             8 => Some(u64::from_le_bytes(bytes.try_into().ok()?)),
@@ -399,35 +399,35 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns a thread's name, such as `thread (4,12) of block (6,5)`; the block is left out when there is only one.
     pub(crate) fn thread_name(&self, block: u64, thread: u64) -> String {
-        let config = self.inputs.config;
+        let request = self.inputs.request;
         let name = format!("thread {}", self.thread_position(thread));
-        if config.grid == [1, 1, 1] {
+        if request.grid == [1, 1, 1] {
             return name;
         }
         format!("{name} of block {}", self.block_position(block))
     }
 
     pub(crate) fn thread_position(&self, thread: u64) -> String {
-        let block = self.inputs.config.block;
+        let block = self.inputs.request.block;
         words::position(thread_position(thread, block), block)
     }
 
     pub(crate) fn block_position(&self, block: u64) -> String {
-        let grid = self.inputs.config.grid;
+        let grid = self.inputs.request.grid;
         words::position(block_position(block, grid), grid)
     }
 
     pub(crate) fn threads_per_block(&self) -> u64 {
-        self.inputs.config.block.iter().map(|&n| u64::from(n)).product()
+        self.inputs.request.block.iter().map(|&n| u64::from(n)).product()
     }
 
     pub(crate) fn n_blocks(&self) -> u64 {
-        self.inputs.config.grid.iter().map(|&n| u64::from(n)).product()
+        self.inputs.request.grid.iter().map(|&n| u64::from(n)).product()
     }
 
     /// Returns the blocks of a cluster along each axis.
     pub(crate) fn cluster(&self) -> [u64; 3] {
-        let asked = self.inputs.config.options.cluster.or(self.inputs.kernel.cluster.required);
+        let asked = self.inputs.request.options.cluster.or(self.inputs.kernel.cluster.required);
         asked.unwrap_or([1; 3]).map(|n| u64::from(n.max(1)))
     }
 
@@ -468,12 +468,12 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns the launch in words: `7x7 blocks of 16x16 threads`.
     pub(crate) fn describe_launch(&self) -> String {
-        let config = self.inputs.config;
+        let request = self.inputs.request;
         let blocks = match self.n_blocks() {
             1 => "1 block".to_owned(),
-            _ => format!("{} blocks", words::size(config.grid)),
+            _ => format!("{} blocks", words::size(request.grid)),
         };
-        format!("{blocks} of {} threads", words::size(config.block))
+        format!("{blocks} of {} threads", words::size(request.block))
     }
 
     pub(crate) fn plain_kernel_name(&self) -> &str {
@@ -485,8 +485,8 @@ impl<'a> LaunchContext<'a> {
             does,
             instr,
             place: self.place(instr),
-            block: block_position(block, self.inputs.config.grid),
-            thread: thread_position(thread, self.inputs.config.block),
+            block: block_position(block, self.inputs.request.grid),
+            thread: thread_position(thread, self.inputs.request.block),
             n_threads: n,
         }
     }
@@ -661,13 +661,13 @@ impl Draft {
             |found: &&Finding| is_of_race(found) || is_alike(found.code) && advice.is_some() && found.advice == advice;
         let said = earlier.iter().find(same).map(|found| launch.line_name(instr, found.instr));
         let text = self.text(launch, code, &place, instr, said);
-        let config = launch.inputs.config;
+        let request = launch.inputs.request;
         Finding {
             instr,
             source: launch.loc(instr),
             place: Some(place),
-            block: block_position(who.block, config.grid),
-            thread: thread_position(who.thread, config.block),
+            block: block_position(who.block, request.grid),
+            thread: thread_position(who.thread, request.block),
             n_threads: mistake.n_threads,
             n_blocks: mistake.n_blocks,
             ..self.finding(code, text)

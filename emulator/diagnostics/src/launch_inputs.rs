@@ -22,7 +22,7 @@ pub(crate) struct LaunchInputs<'a> {
     pub(crate) kernel: &'a DecodedKernel,
     /// Paths, by `.file` index.
     pub(crate) files: &'a [(u32, String)],
-    pub(crate) config: &'a LaunchRequest,
+    pub(crate) request: &'a LaunchRequest,
     /// The allocation in whose window an address lies, whether inside or past its ends, freed ones too.
     pub(crate) find: &'a dyn Fn(u64) -> Option<Allocation>,
     /// Thread-instructions by instruction, when they were counted.

@@ -44,7 +44,7 @@ impl Deref for Report {
 
 impl Report {
     /// Makes findings of the mistakes in a launch of `loaded` with this configuration.
-    pub fn new(mut launch: LaunchReport, loaded: &LoadedKernel, config: &LaunchRequest) -> Self {
+    pub fn new(mut launch: LaunchReport, loaded: &LoadedKernel, request: &LaunchRequest) -> Self {
         let mistakes = std::mem::take(&mut launch.mistakes);
         let find = |address: u64| {
             let info = mistakes.allocation(address)?;
@@ -64,7 +64,7 @@ impl Report {
         let inputs = LaunchInputs {
             kernel: loaded.kernel(),
             files: loaded.files(),
-            config,
+            request,
             find: &find,
             executed: if launch.counted { Some(&executed) } else { None },
             complete: !mistakes.stopped,

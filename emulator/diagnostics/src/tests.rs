@@ -18,10 +18,10 @@ fn first_finding(gpu: &Gpu, ptx: &str, [grid, block]: [u32; 2], params: Vec<u8>)
     let sources = vec![("kernel.cu".to_owned(), Arc::from(SOURCE))];
     let names = Names { sources, ..Names::default() };
     let options = LaunchOptions { check_level: CheckLevel::Checked, names, ..LaunchOptions::default() };
-    let config = Geometry::line(grid, block).config(params, options);
+    let request = Geometry::line(grid, block).request(params, options);
     let loaded = &module.kernels()[0];
-    let report = gpu.launch(loaded, &config).expect("it starts");
-    Report::new(report, loaded, &config).findings.remove(0)
+    let report = gpu.launch(loaded, &request).expect("it starts");
+    Report::new(report, loaded, &request).findings.remove(0)
 }
 
 /// Returns the finding of two threads: 31 of blocks 0 and 1 read `x[32]` and `x[64]` of 32 elements.

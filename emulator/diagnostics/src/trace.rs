@@ -45,7 +45,7 @@ pub(crate) enum End {
 /// The thread whose registers are evaluated, with its block and the launch.
 #[derive(Clone, Copy)]
 pub(crate) struct ThreadContext<'a> {
-    pub(crate) config: &'a LaunchRequest,
+    pub(crate) request: &'a LaunchRequest,
     pub(crate) block: [u32; 3],
     pub(crate) thread: u64,
 }
@@ -283,7 +283,7 @@ impl<'a> Trace<'a> {
             "u32" | "s32" | "b32" => 4,
             _ => return None,
         };
-        let bytes = thread.config.params.get(start..start.checked_add(bytes)?)?;
+        let bytes = thread.request.params.get(start..start.checked_add(bytes)?)?;
         let mut whole = [0; 8];
         whole[..bytes.len()].copy_from_slice(bytes);
         Some(u64::from_le_bytes(whole))
@@ -332,12 +332,12 @@ fn special(word: &str) -> Option<End> {
 }
 
 fn special_value(word: &str, thread: ThreadContext<'_>) -> Option<u64> {
-    let config = thread.config;
+    let request = thread.request;
     Some(u64::from(match word.split('.').next()? {
-        "%tid" => thread_position(thread.thread, config.block)[axis(word)?],
+        "%tid" => thread_position(thread.thread, request.block)[axis(word)?],
         "%ctaid" => thread.block[axis(word)?],
-        "%ntid" => config.block[axis(word)?],
-        "%nctaid" => config.grid[axis(word)?],
+        "%ntid" => request.block[axis(word)?],
+        "%nctaid" => request.grid[axis(word)?],
         "%laneid" => (thread.thread % 32) as u32,
         "%warpid" => (thread.thread / 32) as u32,
         _ => return None,

@@ -34,10 +34,10 @@ const MAX_USES: usize = 8;
 const MAX_RANGES: usize = 1 << 14;
 
 /// Notes a launch that has run for the allocations to which it got pointers.
-pub(crate) fn note_launch(kernel: &DecodedKernel, config: &LaunchRequest) {
+pub(crate) fn note_launch(kernel: &DecodedKernel, request: &LaunchRequest) {
     let (mut pointers, mut lengths) = (Vec::new(), Vec::new());
     for param in &kernel.params {
-        let bytes = config.params.iter().skip(param.offset as usize).take(param.bytes as usize);
+        let bytes = request.params.iter().skip(param.offset as usize).take(param.bytes as usize);
         let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte));
         for word in bytes.copied().collect::<Vec<u8>>().chunks(8).map(number) {
             if word >= FIRST_DEVICE_ADDRESS { pointers.push(word) } else { lengths.push(word) }
@@ -47,7 +47,7 @@ pub(crate) fn note_launch(kernel: &DecodedKernel, config: &LaunchRequest) {
     for pointer in pointers {
         let Some(allocation) = MEMORY.lookup(pointer) else { continue };
         let (kernel, lengths) = (name.to_owned(), lengths.clone());
-        let one = Use { kernel, pointer, grid: config.grid, block: config.block, lengths };
+        let one = Use { kernel, pointer, grid: request.grid, block: request.block, lengths };
         let mut table = lock(&USES);
         let uses = table.entry(allocation.id).or_default();
         if uses.len() <= MAX_USES && !uses.contains(&one) {

@@ -203,7 +203,7 @@ fn measure(
     let shape = Geometry { grid: case.grid, block: case.block, shared: 0 };
     let launch = |check_level: CheckLevel| {
         let options = LaunchOptions { check_level, threads: NonZeroUsize::new(threads), ..LaunchOptions::default() };
-        gpu.launch(kernel, &shape.config(params.clone(), options))
+        gpu.launch(kernel, &shape.request(params.clone(), options))
     };
 
     let report = launch(CheckLevel::Count)?;

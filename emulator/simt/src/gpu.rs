@@ -67,7 +67,7 @@ impl Geometry {
         Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
     }
 
-    pub fn config(self, params: Vec<u8>, options: LaunchOptions) -> LaunchRequest {
+    pub fn request(self, params: Vec<u8>, options: LaunchOptions) -> LaunchRequest {
         LaunchRequest { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
     }
 }
@@ -136,24 +136,24 @@ impl Gpu {
     }
 
     /// Launches a kernel with a parameter block, whose contents are not checked.
-    pub fn launch(&self, kernel: &LoadedKernel, config: &LaunchRequest) -> LaunchResult {
-        launch::launch(&self.memory, kernel, config, self.environment(None))
+    pub fn launch(&self, kernel: &LoadedKernel, request: &LaunchRequest) -> LaunchResult {
+        launch::launch(&self.memory, kernel, request, self.environment(None))
     }
 
     /// Launches, and records the steps of one warp or of a block, each with the number of its warp.
     pub fn trace(
         &self,
         kernel: &LoadedKernel,
-        config: &LaunchRequest,
+        request: &LaunchRequest,
         selection: TraceSelection,
     ) -> Result<(LaunchReport, Vec<(u32, Step)>), LaunchRefused> {
-        let recorder = Recorder::new(selection, config.grid);
-        let report = self.observe(kernel, config, &recorder)?;
+        let recorder = Recorder::new(selection, request.grid);
+        let report = self.observe(kernel, request, &recorder)?;
         Ok((report, recorder.into_steps()))
     }
 
-    pub fn observe(&self, kernel: &LoadedKernel, config: &LaunchRequest, observer: &dyn Observer) -> LaunchResult {
-        launch::launch(&self.memory, kernel, config, self.environment(Some(observer)))
+    pub fn observe(&self, kernel: &LoadedKernel, request: &LaunchRequest, observer: &dyn Observer) -> LaunchResult {
+        launch::launch(&self.memory, kernel, request, self.environment(Some(observer)))
     }
 
     /// Returns the environment whose clock stands still.

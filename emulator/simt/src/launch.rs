@@ -33,24 +33,24 @@ pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
 pub fn launch(
     memory: &Memory,
     loaded: &LoadedKernel,
-    config: &LaunchRequest,
+    request: &LaunchRequest,
     environment: Environment<'_>,
 ) -> LaunchResult {
     let kernel = loaded.kernel();
-    let options = &config.options;
-    let (n_threads, shared_bytes) = refused::sizes(kernel, config)?;
+    let options = &request.options;
+    let (n_threads, shared_bytes) = refused::sizes(kernel, request)?;
     let check_level = match (environment.observer, options.check_level) {
         (Some(_), _) => CheckLevel::Count,
-        (None, CheckLevel::Checked) if kernel.exchanges.contain(&config.params) => CheckLevel::CheckedWithGlobalRaces,
+        (None, CheckLevel::Checked) if kernel.exchanges.contain(&request.params) => CheckLevel::CheckedWithGlobalRaces,
         (None, check_level) => check_level,
     };
     let launch_bytes = limits::launch_bytes(memory.limit());
     let table = memory.table();
     // Parameters are as aligned here as their addresses are. Machine code reads whole words of them.
-    let n_params = if kernel.machine_code { config.params.len().next_multiple_of(4) } else { config.params.len() };
+    let n_params = if kernel.machine_code { request.params.len().next_multiple_of(4) } else { request.params.len() };
     let mut params = vec![0; n_params + PARAM_ALIGN];
     let start = params.as_ptr().align_offset(PARAM_ALIGN).min(PARAM_ALIGN);
-    params[start..start + config.params.len()].copy_from_slice(&config.params);
+    params[start..start + request.params.len()].copy_from_slice(&request.params);
     let params = &params[start..start + n_params];
     let asked_cluster = options.cluster.or(kernel.cluster.required);
     let cluster = asked_cluster.unwrap_or([1; 3]);
@@ -59,20 +59,20 @@ pub fn launch(
         plan: loaded.plan(),
         table: Arc::clone(&table),
         params,
-        grid: config.grid,
-        block: config.block,
+        grid: request.grid,
+        block: request.block,
         cluster,
         cluster_blocks: cluster.iter().product(),
         explicit_cluster: asked_cluster.is_some(),
         constants: cluster_constants(kernel, cluster.iter().product()),
         lane_specials: Vec::new(),
-        resident: resident(config, n_threads, shared_bytes),
+        resident: resident(request, n_threads, shared_bytes),
         n_threads,
         n_warps: n_threads.div_ceil(32),
         shared_bytes,
         shared_shift: unit_shift(kernel, MemSpace::Shared),
         global_shift: unit_shift(kernel, MemSpace::Global),
-        dynamic_shared: config.dynamic_shared,
+        dynamic_shared: request.dynamic_shared,
         grid_workspace: options.grid_workspace,
         check_level,
         level: crate::arithmetic::cpu_level(),
@@ -81,7 +81,7 @@ pub fn launch(
         local_bytes: kernel.local_bytes,
         stack_bytes: options.stack_bytes,
         worker_memory: launch_bytes,
-        collector: Collector::new(kernel, config.grid, config.block),
+        collector: Collector::new(kernel, request.grid, request.block),
     };
     job.lane_specials = lane_specials(&job);
     if let Some(calls) = &kernel.calls {
@@ -97,7 +97,7 @@ pub fn launch(
     if worker_bytes > launch_bytes {
         return Err(LaunchRefused::LargeMemory { asked: worker_bytes, room: launch_bytes });
     }
-    let useful = useful_workers(kernel, config, n_threads, check_level);
+    let useful = useful_workers(kernel, request, n_threads, check_level);
     let max_workers = useful.min((launch_bytes / worker_bytes) as usize);
     let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());
     let n_workers = threads.map_or(1, NonZeroUsize::get).clamp(1, max_workers.max(1));
@@ -106,7 +106,7 @@ pub fn launch(
     let watches_blocks = check_level == CheckLevel::CheckedWithGlobalRaces && job.cluster_blocks == 1;
     let races = watches_blocks.then(|| {
         let races = GlobalRaces::with_memory(kernel, launch_bytes, max_workers);
-        if is_in_order(kernel, config) { races.in_order(kernel) } else { races }
+        if is_in_order(kernel, request) { races.in_order(kernel) } else { races }
     });
     if check_level.checks() {
         table.begin_launch();
@@ -129,9 +129,9 @@ pub fn launch(
     let instructions = counting::instructions(kernel, loaded.files(), &counters);
     Ok(LaunchReport {
         kernel: kernel.name.clone(),
-        grid: config.grid,
-        block: config.block,
-        dynamic_shared: config.dynamic_shared,
+        grid: request.grid,
+        block: request.block,
+        dynamic_shared: request.dynamic_shared,
         code: if kernel.machine_code { Language::Machine } else { Language::Ptx },
         counted,
         checked: job.check_level.checks(),
@@ -144,18 +144,18 @@ pub fn launch(
 }
 
 /// Returns the blocks that a device runs at once, at the very most where the registers of a thread are not known.
-fn resident(config: &LaunchRequest, threads: u32, shared: u32) -> u64 {
-    let registers = config.options.registers.unwrap_or(occupancy::MIN_REGISTERS);
+fn resident(request: &LaunchRequest, threads: u32, shared: u32) -> u64 {
+    let registers = request.options.registers.unwrap_or(occupancy::MIN_REGISTERS);
     let per_sm = occupancy::blocks_per_sm(Footprint { threads, registers, shared: shared.into() });
     u64::from(per_sm) * u64::from(occupancy::SMS)
 }
 
 /// Returns the worker threads that a launch has work for, on any machine.
-fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32, check_level: CheckLevel) -> usize {
-    let n_blocks = config.grid.iter().map(|n| u64::from(*n)).product::<u64>();
+fn useful_workers(kernel: &DecodedKernel, request: &LaunchRequest, n_threads: u32, check_level: CheckLevel) -> usize {
+    let n_blocks = request.grid.iter().map(|n| u64::from(*n)).product::<u64>();
     // Starting a thread takes as long as a few thousand threads of a small kernel.
     let small = n_blocks * u64::from(n_threads) <= 2048;
-    if n_blocks == 1 || small || is_in_order(kernel, config) {
+    if n_blocks == 1 || small || is_in_order(kernel, request) {
         return 1;
     }
     let max_workers = match check_level {
@@ -166,6 +166,6 @@ fn useful_workers(kernel: &DecodedKernel, config: &LaunchRequest, n_threads: u32
 }
 
 /// Returns whether blocks run one after another, in the order of their indices.
-fn is_in_order(kernel: &DecodedKernel, config: &LaunchRequest) -> bool {
-    kernel.by_index.contain(&config.params) && !config.options.unordered
+fn is_in_order(kernel: &DecodedKernel, request: &LaunchRequest) -> bool {
+    kernel.by_index.contain(&request.params) && !request.options.unordered
 }

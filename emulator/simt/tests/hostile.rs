@@ -183,8 +183,8 @@ fn local_memory_is_looked_at_before_it_is_taken() {
         ".entry k() { .local .b8 l[500000]; .reg .b32 %r; .reg .b64 %a; mov.u64 %a, l; st.local.u32 [%a], 1; ret; }";
     let (gpu, module) = load(1 << 28, text);
     let module = module.expect("it loads");
-    let config = Geometry::line(4, 1024).config(Vec::new(), LaunchOptions::default());
-    match gpu.launch(module.kernel("k").expect("it is there"), &config) {
+    let request = Geometry::line(4, 1024).request(Vec::new(), LaunchOptions::default());
+    match gpu.launch(module.kernel("k").expect("it is there"), &request) {
         Err(LaunchRefused::LargeMemory { asked, room }) => {
             assert!(asked > 1024 * 500_000 && room == limits::launch_bytes(1 << 28));
         }

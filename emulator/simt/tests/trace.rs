@@ -19,8 +19,8 @@ fn traced(selection: TraceSelection) -> (u64, LaunchReport, Vec<Step>) {
     let kernel = &module.kernels()[0];
     let buffer = gpu.upload(&[0_u32; 128]);
     let params = kernel.param_block(&[buffer.into()]).expect("its parameter");
-    let config = Geometry::line(2, 64).config(params, LaunchOptions::default());
-    let (report, steps) = gpu.trace(kernel, &config, selection).expect("it starts");
+    let request = Geometry::line(2, 64).request(params, LaunchOptions::default());
+    let (report, steps) = gpu.trace(kernel, &request, selection).expect("it starts");
     (buffer, report, steps.into_iter().map(|(_, step)| step).collect())
 }
 

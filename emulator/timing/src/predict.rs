@@ -55,8 +55,8 @@ pub struct LoadedCode<'a> {
 
 /// Predicts the time of a launch with warm caches, which hold what an equal launch before it left there. Only some
 /// blocks run and store, so results in memory are incomplete.
-pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, config: &LaunchRequest) -> Result<Prediction, NoPrediction> {
-    let launch = Launch::new(chip, loaded, config)?;
+pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest) -> Result<Prediction, NoPrediction> {
+    let launch = Launch::new(chip, loaded, request)?;
     Ok(launch.prediction(&launch.simulated(None)))
 }
 
@@ -64,10 +64,10 @@ pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, config: &LaunchRequest) -> R
 pub fn predict_with_timeline(
     chip: &Chip,
     loaded: LoadedCode<'_>,
-    config: &LaunchRequest,
+    request: &LaunchRequest,
     clocks: u64,
 ) -> Result<(Prediction, Timeline), NoPrediction> {
-    let launch = Launch::new(chip, loaded, config)?;
+    let launch = Launch::new(chip, loaded, request)?;
     let whole = launch.simulated(None).clocks;
     let first = (whole / 2).min(whole.saturating_sub(clocks));
     let window = first..first.saturating_add(clocks);
@@ -94,23 +94,23 @@ struct Launch<'a> {
 }
 
 impl<'a> Launch<'a> {
-    fn new(chip: &'a Chip, loaded: LoadedCode<'_>, config: &LaunchRequest) -> Result<Self, NoPrediction> {
+    fn new(chip: &'a Chip, loaded: LoadedCode<'_>, request: &LaunchRequest) -> Result<Self, NoPrediction> {
         let LoadedCode { code, kernel, gpu } = loaded;
-        let threads = config.block.iter().fold(1, |all: u32, &one| all.saturating_mul(one));
-        let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(config.dynamic_shared);
+        let threads = request.block.iter().fold(1, |all: u32, &one| all.saturating_mul(one));
+        let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(request.dynamic_shared);
         let occupancy = occupancy(Footprint { threads, registers: code.registers, shared });
         let resident = u64::from(occupancy.blocks);
         let n_warps = threads.div_ceil(32);
         let record = |blocks: &[u64], detail| {
             let recording = Recording::of(blocks, resident, n_warps, detail);
-            let report = gpu.observe(kernel, config, &recording)?;
+            let report = gpu.observe(kernel, request, &recording)?;
             if let Some(mistake) = report.mistakes.groups.first() {
                 let code = format!("{:?}", mistake.first.code());
                 return Err(NoPrediction::Fails { code });
             }
             recording.into_blocks().ok_or(NoPrediction::TooLong { most: MAX_STEPS })
         };
-        let n_blocks: u64 = config.grid.iter().map(|&n| u64::from(n)).product();
+        let n_blocks: u64 = request.grid.iter().map(|&n| u64::from(n)).product();
         let of_one_sm = n_blocks.div_ceil(chip.sms.into());
         if resident == 0 && n_blocks > 0 {
             return Err(NoPrediction::DoesNotFit);
@@ -135,8 +135,8 @@ impl<'a> Launch<'a> {
         let sample = Sample::new(of_one_sm, resident, steps(&blocks));
         blocks.extend(record(&numbers(&sample.more), Detail::All)?);
 
-        let waves = Waves { grid: config.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
-        let neighbours = neighbours(config.grid);
+        let waves = Waves { grid: request.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
+        let neighbours = neighbours(request.grid);
         let mut of_neighbours = Vec::new();
         for (_, block_index) in &neighbours {
             of_neighbours.extend(record(&[*block_index], Detail::Global)?);

@@ -183,7 +183,7 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
                 panic!("{:?}", given.tasks);
             };
             let whole = variant.task(step, point).expect("a task");
-            assert_eq!((&task.text, &task.does), (&whole.text, &whole.does));
+            assert_eq!((&task.text, &task.criteria), (&whole.text, &whole.criteria));
             let beside = fs::read_to_string(place.join(format!("{seed}.{step}.variant.cu"))).expect("a reference");
             for path in files(&out) {
                 let held = text(&fs::read(&path).expect("a file"));

@@ -136,7 +136,7 @@ pub(crate) fn run_with_note(learner: &Learner, words: &str, note: &str) -> (i32,
 
 pub(crate) fn criteria() -> Vec<Criterion> {
     let catalogue = Catalogue::parse(TASKS, "v05", "tasks.toml").expect("a catalogue");
-    catalogue.tasks[0].does.clone()
+    catalogue.tasks[0].criteria.clone()
 }
 
 pub(crate) fn passed() -> Verdict {

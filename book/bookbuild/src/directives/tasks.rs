@@ -90,7 +90,7 @@ fn criteria(task: &Task) -> String {
         verdict::CLEAN,
         "bounds, races, barriers, alignment, uninitialised elements"
     );
-    for criterion in &task.does {
+    for criterion in &task.criteria {
         let _ = writeln!(
             out,
             "- `{}`: {}. Counted on {}: {}, {}. *If not:* {}.",
@@ -156,11 +156,11 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
     let wrong = solutions::load(repo.root(), &task.name.step)?;
     let mut rows: Vec<(&str, &str, &str)> = Vec::new();
     for hint in task.hints.iter().filter(|hint| !hint.symptom.is_empty()) {
-        let criterion = task.does.iter().find(|criterion| criterion.id == hint.symptom);
+        let criterion = task.criteria.iter().find(|criterion| criterion.id == hint.symptom);
         let means = criterion.map_or("", |criterion| criterion.misses.as_str());
         rows.push((&hint.symptom, means, hint.levels.first().map_or("", String::as_str)));
     }
-    for criterion in &task.does {
+    for criterion in &task.criteria {
         if !rows.iter().any(|(code, ..)| *code == criterion.id) {
             rows.push((&criterion.id, &criterion.misses, ""));
         }

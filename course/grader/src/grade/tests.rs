@@ -86,7 +86,7 @@ impl Played {
 
     fn grade_class(&self) -> Result<Class, GradingError> {
         let task = &self.rubric.tasks[0].task;
-        let mut verdict = Verdict::stopped(task.name.clone(), &task.does, "", "");
+        let mut verdict = Verdict::stopped(task.name.clone(), &task.criteria, "", "");
         verdict.status = Status::Passed;
         (verdict.code, verdict.why, verdict.n_shapes) = (None, None, 9);
         for part in &mut verdict.parts {

@@ -12,7 +12,7 @@ fn rubric() -> Rubric {
 /// Points of a verdict with these parts failed; `does` stands for all criteria.
 fn points(failed: &[&str], n_shapes: usize) -> String {
     let graded = &rubric().tasks[0];
-    let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &graded.task.does, "x", "x");
+    let mut verdict = Verdict::stopped(TaskName::rebuild("v02"), &graded.task.criteria, "x", "x");
     (verdict.n_shapes, verdict.n_tried) = (n_shapes, 9);
     for part in &mut verdict.parts {
         *part = Part {

@@ -184,7 +184,7 @@ fn a_line_counts_what_it_calls_in_another_file() {
 #[test]
 fn the_excess_of_lines_is_the_one_that_is_judged() {
     for task in kernel_tasks() {
-        let Some(criterion) = task.does.first().filter(|c| c.measure == Measure::SharedExcessPerFma) else {
+        let Some(criterion) = task.criteria.first().filter(|c| c.measure == Measure::SharedExcessPerFma) else {
             continue;
         };
         let (explained, _) = explained(&task);

@@ -18,7 +18,7 @@ fn judged(task: &Task, ptx: &str, source: &str) -> Verdict {
 
 #[track_caller]
 fn measured(source: &str, mut task: Task, measures: &[(Measure, [usize; 3], Option<usize>)]) -> Vec<Option<f64>> {
-    task.does = measures
+    task.criteria = measures
         .iter()
         .enumerate()
         .map(|(number, (measure, shape, bk))| measuring(format!("criterion-{number}"), *measure, shape, *bk))

@@ -41,7 +41,7 @@ fn counted(derived: &Derived) -> f64 {
     };
     let (tile, threads) = launch_of(kernel.name);
     let mut task = task_for(kernel.name, work, tile, threads);
-    task.does = vec![measuring("counted".into(), derived.measure, &derived.shape, derived.bk)];
+    task.criteria = vec![measuring("counted".into(), derived.measure, &derived.shape, derived.bk)];
     let verdict = judge::judge_on(&request(&task, &ptx, &[]), &[]);
     assert_eq!(verdict.status, Status::Passed, "{verdict:#?}");
     let mut measured = verdict.parts.iter().filter_map(|part| part.measured.as_ref());

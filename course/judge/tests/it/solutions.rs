@@ -167,7 +167,7 @@ fn there_are_enough_of_them_for_every_task() {
             let of_task = |set: &[&(Solution, String)]| set.iter().any(|(one, _)| one.task.name == task.name);
             assert!(of_task(&wrong), "no wrong kernel for {}", task.name);
             // Each criterion fails for some kernel that passes everything else.
-            for criterion in &task.does {
+            for criterion in &task.criteria {
                 let alone =
                     wrong.iter().any(|(one, _)| one.task.name == task.name && one.expect == [criterion.id.clone()]);
                 assert!(alone, "nothing fails {} by `{}` alone", task.name, criterion.id);

@@ -70,7 +70,7 @@ impl Task {
             return Some((String::new(), why.to_owned()));
         }
         let mut ids: Vec<&str> = Vec::new();
-        for criterion in &self.does {
+        for criterion in &self.criteria {
             let why = id_complaint(&criterion.id, &ids).or_else(|| self.criterion_complaint(criterion));
             if let Some(why) = why {
                 return Some((format!("does {}", criterion.id), why));

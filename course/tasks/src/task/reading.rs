@@ -82,7 +82,7 @@ impl Catalogue {
             minutes: table.minutes,
             has_starter: true,
             shows: Vec::new(),
-            does: Vec::new(),
+            criteria: Vec::new(),
             hints: table.hints,
             gpu_required: false,
             host: Some(Host { call: table.call, starter: table.starter }),
@@ -185,8 +185,8 @@ struct KernelTable {
     starter: bool,
     #[serde(default)]
     shows: Vec<Shown>,
-    #[serde(default)]
-    does: Vec<Criterion>,
+    #[serde(default, rename = "does")]
+    criteria: Vec<Criterion>,
     #[serde(default)]
     hints: Vec<Hint>,
 }
@@ -215,7 +215,7 @@ impl KernelTable {
             minutes: self.minutes,
             has_starter: self.starter || kind == TaskKind::Rebuild,
             shows: self.shows,
-            does: self.does,
+            criteria: self.criteria,
             hints: self.hints,
             gpu_required: false,
             host: None,

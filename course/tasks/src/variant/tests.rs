@@ -16,9 +16,9 @@ fn thresholds_follow_from_the_drawn_numbers() {
     assert_eq!(task.name.to_string(), "v02.variant");
     assert_eq!((task.tile, task.block, task.title.as_str()), ([16, 32], [512, 1, 1], "A tile of 16 x 32"));
     assert!(task.text.starts_with("A is stored transposed: ") && task.text.contains("At most 0.5625 sectors"));
-    assert_eq!(task.does[0].at_most, Some(0.5625));
+    assert_eq!(task.criteria[0].at_most, Some(0.5625));
     let task = variant.task("v02", &variant.points[1]).expect("a task");
-    assert_eq!((task.does[0].at_most, task.does[0].what.as_str()), (Some(3.0), "few loads of double"));
+    assert_eq!((task.criteria[0].at_most, task.criteria[0].what.as_str()), (Some(3.0), "few loads of double"));
 }
 
 #[test]

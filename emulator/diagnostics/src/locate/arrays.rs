@@ -198,7 +198,7 @@ impl LaunchContext<'_> {
             return None;
         }
         let kernel = self.inputs.kernel;
-        let dynamic_end = u64::from(kernel.shared_dynamic_base) + u64::from(self.inputs.config.dynamic_shared);
+        let dynamic_end = u64::from(kernel.shared_dynamic_base) + u64::from(self.inputs.request.dynamic_shared);
         let arrays = kernel.shared.iter().map(|array| {
             let (start, dynamic) = (u64::from(array.offset), array.bytes == 0);
             let bytes = if dynamic { dynamic_end.saturating_sub(start) } else { u64::from(array.bytes) };

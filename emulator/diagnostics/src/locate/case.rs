@@ -135,8 +135,8 @@ impl<'a> Case<'a> {
     }
 
     fn thread_context(&self) -> ThreadContext<'_> {
-        let config = self.launch.inputs.config;
-        ThreadContext { config, block: block_position(self.who.block, config.grid), thread: self.who.thread }
+        let request = self.launch.inputs.request;
+        ThreadContext { request, block: block_position(self.who.block, request.grid), thread: self.who.thread }
     }
 
     /// Returns whether the index follows from the thread's position in its block alone.

@@ -229,7 +229,7 @@ impl LaunchContext<'_> {
                     && !text.contains(|c: char| "+-*/% ".contains(c))
             })
         };
-        let flat_block = self.inputs.config.block[1..] == [1, 1];
+        let flat_block = self.inputs.request.block[1..] == [1, 1];
         let definition = |name: &str| self.text_of(file)?.definition(&self.inputs.kernel.name, name);
         let positions = names
             .iter()
@@ -287,14 +287,14 @@ impl LaunchContext<'_> {
 
     /// Returns the value of a name for one thread.
     fn variable(&self, file: u32, name: &str, who: ThreadId, depth: u32, scope: &Scope<'_>) -> Option<i64> {
-        let (config, ThreadId { block, thread }) = (self.inputs.config, who);
+        let (request, ThreadId { block, thread }) = (self.inputs.request, who);
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
             return Some(i64::from(match builtin {
-                "threadIdx" => thread_position(thread, config.block)[axis],
-                "blockIdx" => block_position(block, config.grid)[axis],
-                "blockDim" => config.block[axis],
-                "gridDim" => config.grid[axis],
+                "threadIdx" => thread_position(thread, request.block)[axis],
+                "blockIdx" => block_position(block, request.grid)[axis],
+                "blockDim" => request.block[axis],
+                "gridDim" => request.grid[axis],
                 _ => return None,
             }));
         }

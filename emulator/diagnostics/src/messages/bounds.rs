@@ -73,7 +73,7 @@ fn outside_shared(case: &Case<'_>, target: &Target) -> String {
     const KEPT: i64 = 1024;
     const PIECE: i64 = 128;
     let inputs = case.launch.inputs;
-    let all = i64::from(inputs.kernel.shared_static_bytes) + i64::from(inputs.config.dynamic_shared);
+    let all = i64::from(inputs.kernel.shared_static_bytes) + i64::from(inputs.request.dynamic_shared);
     let element = &target.element;
     let own = element.n_elements as i64 * i64::from(element.element_bytes);
     let others = (all - own).max(0);
@@ -124,7 +124,7 @@ fn bounds_note(case: &Case<'_>, target: &Target) -> String {
             format!("From {name} on, its buffer has {}", target.size())
         }
         _ if target.dynamic => {
-            let bytes = case.launch.inputs.config.dynamic_shared;
+            let bytes = case.launch.inputs.request.dynamic_shared;
             format!("{name} is dynamic shared memory, and this launch gave it {bytes} bytes")
         }
         _ => format!("{name} has {}", target.size()),
@@ -154,7 +154,7 @@ fn bounds_reason(case: &Case<'_>, target: &Target) -> Reason {
     let launch = case.launch;
     let element = &target.element;
     let name = &element.name;
-    if target.dynamic && launch.inputs.config.dynamic_shared == 0 {
+    if target.dynamic && launch.inputs.request.dynamic_shared == 0 {
         return Reason::new(
             "an `extern __shared__` array has the size that the launch asks for, and it asked for none.",
             no_dynamic_shared(case, target),
@@ -444,7 +444,7 @@ fn data_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
 
 /// Returns the reason where dynamic shared memory is too small.
 fn dynamic_reason(case: &Case<'_>, target: &Target) -> Reason {
-    let given = u64::from(case.launch.inputs.config.dynamic_shared);
+    let given = u64::from(case.launch.inputs.request.dynamic_shared);
     let element_bytes = u64::from(target.element.element_bytes);
     let used = case.most_used(target);
     let bytes = used * element_bytes;
@@ -558,7 +558,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
     if case.access.space != MemSpace::Shared || !case.by_thread_alone() {
         return None;
     }
-    let block = case.launch.inputs.config.block;
+    let block = case.launch.inputs.request.block;
     let dims = &target.element.dims;
     let mut sides: Vec<u64> = dims.iter().rev().copied().collect();
     // `threadIdx.x` by itself, or by another name.
@@ -592,7 +592,7 @@ fn block_shape_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> 
 
 /// Returns the reason where a row of threads has more of them than the array has elements, one or some more for each.
 fn too_many_threads(case: &Case<'_>, target: &Target, n: u64) -> Option<Reason> {
-    let [threads, 1, 1] = case.launch.inputs.config.block.map(u64::from) else { return None };
+    let [threads, 1, 1] = case.launch.inputs.request.block.map(u64::from) else { return None };
     let used = case.most_used(target);
     // Elements beside those of the threads, such as a halo.
     let beside = used.checked_sub(threads).filter(|beside| *beside < n.min(threads))?;
@@ -623,16 +623,16 @@ pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
 /// place in the grid.
 fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
-    let config = launch.inputs.config;
+    let request = launch.inputs.request;
     let source = launch.source(case.instr)?;
-    let total = |axis: usize| u64::from(config.grid[axis]) * u64::from(config.block[axis]);
+    let total = |axis: usize| u64::from(request.grid[axis]) * u64::from(request.block[axis]);
     let preferred: [&[&str]; 3] =
         [&["N", "n", "cols", "width", "W"], &["M", "m", "rows", "height", "H"], &["depth", "D", "K"]];
     // A size is a bound of an axis when the launch was rounded up to whole blocks from it.
     let bound = |axis: usize| {
         let fits = |(_, value): &(String, i64)| {
             let value = u64::try_from(*value).unwrap_or(0);
-            value < total(axis) && total(axis) - value < u64::from(config.block[axis])
+            value < total(axis) && total(axis) - value < u64::from(request.block[axis])
         };
         let mut found: Vec<(String, i64)> = launch.integers().into_iter().filter(fits).collect();
         found.sort_by_key(|(name, _)| !preferred[axis].contains(&name.as_str()));

@@ -32,7 +32,7 @@ pub(crate) fn block_name(launch: &LaunchContext<'_>, block: u64, rank: u32) -> S
 /// Returns the linear index of the block with a rank in the cluster of another block.
 fn block_of(launch: &LaunchContext<'_>, own: u64, rank: u32) -> u64 {
     let cluster = launch.cluster();
-    let [x, y, _] = launch.inputs.config.grid.map(|n| u64::from(n.max(1)));
+    let [x, y, _] = launch.inputs.request.grid.map(|n| u64::from(n.max(1)));
     let rank = u64::from(rank);
     let first = |at: u64, n: u64| at / n * n;
     let bx = first(own % x, cluster[0]) + rank % cluster[0];

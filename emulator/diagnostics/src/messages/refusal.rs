@@ -9,8 +9,8 @@ use crate::launch_context::{Draft, paragraph};
 use crate::source::text::plain_name;
 use crate::words::{count, plural, size};
 
-pub fn refusal(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -> Finding {
-    let mut draft = reason(kernel, config, why);
+pub fn refusal(kernel: &DecodedKernel, request: &LaunchRequest, why: &LaunchRefused) -> Finding {
+    let mut draft = reason(kernel, request, why);
     draft.notes.insert(0, format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
     draft.finish_refusal()
 }
@@ -58,12 +58,12 @@ fn refused(title: impl Into<String>) -> Draft {
 
 const SMALLER_BLOCKS: &str = "use smaller blocks, such as 16x16 or 256, and more of them.";
 
-fn reason(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -> Draft {
-    let (grid, block) = (config.grid, config.block);
+fn reason(kernel: &DecodedKernel, request: &LaunchRequest, why: &LaunchRefused) -> Draft {
+    let (grid, block) = (request.grid, request.block);
     let name = plain_name(&kernel.name);
     match *why {
-        LaunchRefused::NoBlocks => empty("the grid has no blocks", config),
-        LaunchRefused::NoThreads => empty("the block has no threads", config),
+        LaunchRefused::NoBlocks => empty("the grid has no blocks", request),
+        LaunchRefused::NoThreads => empty("the block has no threads", request),
         LaunchRefused::ManyThreads { threads } => refused(format!(
             "a block of {} = {threads} threads is larger than any GPU allows ({MAX_THREADS})",
             size(block)
@@ -97,11 +97,11 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -
         LaunchRefused::GridOfClusters { .. }
         | LaunchRefused::ClusterSize { .. }
         | LaunchRefused::OtherCluster { .. }
-        | LaunchRefused::NoCluster => clusters(kernel, config, why).on_gpu("the launch does not start, either."),
+        | LaunchRefused::NoCluster => clusters(kernel, request, why).on_gpu("the launch does not start, either."),
         LaunchRefused::LargeShared => refused("a block needs more shared memory than there is")
-            .note(format!("{}; a block can have {MAX_SHARED_OPT_IN} bytes (227 KiB) at most.", shared(kernel, config)))
+            .note(format!("{}; a block can have {MAX_SHARED_OPT_IN} bytes (227 KiB) at most.", shared(kernel, request)))
             .advice("use smaller tiles."),
-        LaunchRefused::SharedNotAllowed => shared_not_allowed(kernel, config),
+        LaunchRefused::SharedNotAllowed => shared_not_allowed(kernel, request),
         LaunchRefused::LargeLocal => {
             refused(format!("{} bytes of local memory per thread, and there are {LOCAL_BYTES}", kernel.local_bytes))
         }
@@ -109,7 +109,7 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -
             refused("a block needs more memory than the emulated GPU has for running it")
                 .note(format!(
                     "A block of {} threads with {} bytes of local memory each takes {asked} bytes; there are {room}.",
-                    config.block.iter().product::<u32>(),
+                    request.block.iter().product::<u32>(),
                     kernel.local_bytes
                 ))
                 .advice("use smaller local arrays or blocks, or raise TILE_MEMORY.")
@@ -141,19 +141,19 @@ fn reason(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -
     }
 }
 
-fn empty(title: &str, config: &LaunchRequest) -> Draft {
-    let (grid, block) = (triple(config.grid), triple(config.block));
+fn empty(title: &str, request: &LaunchRequest) -> Draft {
+    let (grid, block) = (triple(request.grid), triple(request.block));
     refused(title)
         .note(format!("grid {grid}, block {block}: every dimension must be at least 1."))
         .advice("round up when dividing: (n + block - 1) / block is 0 only for n = 0, which needs no launch.")
 }
 
-fn clusters(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused) -> Draft {
+fn clusters(kernel: &DecodedKernel, request: &LaunchRequest, why: &LaunchRefused) -> Draft {
     let name = plain_name(&kernel.name);
     match *why {
         LaunchRefused::GridOfClusters { cluster } => refused(format!(
             "a grid of {} blocks cannot be made of clusters of {}",
-            triple(config.grid),
+            triple(request.grid),
             triple(cluster)
         ))
         .note("Each dimension of the grid must be a multiple of the clusters'.")
@@ -189,10 +189,10 @@ fn clusters(kernel: &DecodedKernel, config: &LaunchRequest, why: &LaunchRefused)
     }
 }
 
-fn shared_not_allowed(kernel: &DecodedKernel, config: &LaunchRequest) -> Draft {
+fn shared_not_allowed(kernel: &DecodedKernel, request: &LaunchRequest) -> Draft {
     refused("a block needs more than 48 KiB of shared memory, and the kernel was not allowed to")
-        .note(format!("{}; without asking, a block gets {MAX_SHARED} bytes at most.", shared(kernel, config)))
-        .advice(match config.dynamic_shared {
+        .note(format!("{}; without asking, a block gets {MAX_SHARED} bytes at most.", shared(kernel, request)))
+        .advice(match request.dynamic_shared {
             0 => "use smaller tiles, or dynamic shared memory (extern __shared__).".to_owned(),
             dynamic => format!(
                 "allow it once before the launch: \
@@ -201,8 +201,8 @@ fn shared_not_allowed(kernel: &DecodedKernel, config: &LaunchRequest) -> Draft {
         })
 }
 
-fn shared(kernel: &DecodedKernel, config: &LaunchRequest) -> String {
-    let (fixed, dynamic) = (u64::from(kernel.shared_static_bytes), u64::from(config.dynamic_shared));
+fn shared(kernel: &DecodedKernel, request: &LaunchRequest) -> String {
+    let (fixed, dynamic) = (u64::from(kernel.shared_static_bytes), u64::from(request.dynamic_shared));
     match (fixed, dynamic) {
         (_, 0) => format!("{fixed} bytes of __shared__ arrays"),
         (0, _) => format!("{dynamic} bytes of dynamic shared memory"),
@@ -249,15 +249,15 @@ mod tests {
     ) -> String {
         let loaded = crate::testing::load(&format!(".visible .entry {head} {{ ret; }}"));
         let options = LaunchOptions::default();
-        let config = LaunchRequest { grid, block, dynamic_shared, params: Vec::new(), options };
-        refused(loaded.kernel(), &config)
-            .map(|refused| refusal(loaded.kernel(), &config, &refused).text)
+        let request = LaunchRequest { grid, block, dynamic_shared, params: Vec::new(), options };
+        refused(loaded.kernel(), &request)
+            .map(|refused| refusal(loaded.kernel(), &request, &refused).text)
             .unwrap_or_default()
     }
 
     fn checked(grid: [u32; 3], block: [u32; 3], dynamic_shared: u32) -> String {
-        words("scale() .maxntid 512, 1, 1", grid, block, dynamic_shared, |kernel, config| {
-            check(kernel, config, None).err()
+        words("scale() .maxntid 512, 1, 1", grid, block, dynamic_shared, |kernel, request| {
+            check(kernel, request, None).err()
         })
     }
 

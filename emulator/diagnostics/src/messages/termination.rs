@@ -84,7 +84,7 @@ pub(crate) fn runaway(
         }
         draft.notes.push(cost);
     }
-    let slow = match launch.inputs.config.options.names.budget {
+    let slow = match launch.inputs.request.options.names.budget {
         Some(variable) => format!(
             "raise the budget: {} is ten times as much, {} is no limit.",
             code(&format!("{variable}={}", budget.saturating_mul(10))),
@@ -243,7 +243,7 @@ pub(crate) fn nothing_changes(launch: &LaunchContext<'_>) -> String {
 pub(crate) fn not_resident(launch: &LaunchContext<'_>, mistake: &MistakeGroup, resident: u64) -> Draft {
     let ThreadId { block, thread } = first_thread(mistake);
     let who = launch.thread_name(block, thread).replacen('t', "T", 1);
-    let config = launch.inputs.config;
+    let request = launch.inputs.request;
     let per_sm = resident / u64::from(SMS);
     Draft::new("all blocks that fit on the device wait, and the others cannot start")
         .note(format!(
@@ -254,7 +254,7 @@ pub(crate) fn not_resident(launch: &LaunchContext<'_>, mistake: &MistakeGroup, r
             "The launch has {} blocks of {} threads. A device like this runs {} of them at once: {per_sm} on each of its \
              {SMS} multiprocessors.",
             grouped(launch.n_blocks()),
-            crate::words::size(config.block),
+            crate::words::size(request.block),
             grouped(resident),
         ))
         .why(
@@ -326,7 +326,7 @@ pub(crate) fn operand(launch: &LaunchContext<'_>, mistake: &MistakeGroup, proble
 pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let instr = mistake.first.instr;
     let mut draft = Draft::new("the kernel stopped itself (`__trap()`)");
-    if launch.inputs.config.options.grid_workspace.is_none() && launch.trace().traps_without_workspace(instr) {
+    if launch.inputs.request.options.grid_workspace.is_none() && launch.trace().traps_without_workspace(instr) {
         draft.title = "the barrier of a grid in a launch that is not cooperative".into();
         draft = draft
             .note(launch.first_thread(mistake))

@@ -12,13 +12,13 @@ use timing::{Chip, LoadedCode, predict};
 use crate::{api::module::Function, contexts::MEMORY};
 
 /// Returns the report that `tile_report` returns for a predicted launch.
-pub(crate) fn report(function: &Function, config: &LaunchRequest, textures: Textures) -> Value {
+pub(crate) fn report(function: &Function, request: &LaunchRequest, textures: Textures) -> Value {
     let kernel = function.loaded.kernel();
     let mut report = json!({
         "kernel": kernel.name,
-        "grid": config.grid,
-        "block": config.block,
-        "dynamic_shared": config.dynamic_shared,
+        "grid": request.grid,
+        "block": request.block,
+        "dynamic_shared": request.dynamic_shared,
         "code": if kernel.machine_code { Language::Machine } else { Language::Ptx },
         "occupancy": null,
         "prediction": null,
@@ -32,14 +32,14 @@ pub(crate) fn report(function: &Function, config: &LaunchRequest, textures: Text
         return report;
     };
     let footprint = Footprint {
-        threads: config.block.iter().product(),
+        threads: request.block.iter().product(),
         registers: code.registers,
-        shared: u64::from(kernel.shared_static_bytes) + u64::from(config.dynamic_shared),
+        shared: u64::from(kernel.shared_static_bytes) + u64::from(request.dynamic_shared),
     };
     report["occupancy"] = timing::report::occupancy(footprint);
     let gpu = Gpu { memory: Arc::clone(&MEMORY), textures };
     let chip = Chip::h200();
-    match predict(chip, LoadedCode { code, kernel: &function.loaded, gpu: &gpu }, config) {
+    match predict(chip, LoadedCode { code, kernel: &function.loaded, gpu: &gpu }, request) {
         Ok(prediction) => report["prediction"] = timing::report::prediction(chip, &prediction),
         Err(why) => report["no_prediction"] = json!(why.to_string()),
     }

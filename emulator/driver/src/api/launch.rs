@@ -53,9 +53,9 @@ const PARAM_POINTER: usize = 1;
 const PARAM_SIZE: usize = 2;
 
 /// Prints why a launch is refused: the driver has a single code for all reasons except those about clusters.
-fn refuse(function: &Function, config: &LaunchRequest, why: &LaunchRefused) -> CUresult {
+fn refuse(function: &Function, request: &LaunchRequest, why: &LaunchRefused) -> CUresult {
     if settings::current().diagnosis {
-        diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, why));
+        diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), request, why));
     }
     match why {
         LaunchRefused::ClusterSize { .. }
@@ -91,12 +91,12 @@ pub(crate) fn clusters(
 }
 
 /// Checks a launch before anything runs.
-fn check(function: &Function, config: &LaunchRequest, requested: Option<[c_uint; 3]>) -> Outcome {
+fn check(function: &Function, request: &LaunchRequest, requested: Option<[c_uint; 3]>) -> Outcome {
     let allowed = function.max_dynamic_shared.load(Ordering::Relaxed).max(0) as u32;
-    simt::launch::check(function.loaded.kernel(), config, Some(allowed))
-        .and_then(|()| clusters(function, config.grid, requested))
-        .map_err(|why| refuse(function, config, &why))?;
-    let threads = config.block.iter().product::<u32>();
+    simt::launch::check(function.loaded.kernel(), request, Some(allowed))
+        .and_then(|()| clusters(function, request.grid, requested))
+        .map_err(|why| refuse(function, request, &why))?;
+    let threads = request.block.iter().product::<u32>();
     if threads > max_threads(function) {
         let registers = function::registers(function);
         if settings::current().diagnosis {
@@ -112,14 +112,14 @@ fn check(function: &Function, config: &LaunchRequest, requested: Option<[c_uint;
 ///
 /// # Safety
 /// `pointers` is null, or has a pointer to each argument of the kernel.
-unsafe fn gather(function: &Function, config: &LaunchRequest, pointers: In<u64>) -> Outcome<Vec<u8>> {
+unsafe fn gather(function: &Function, request: &LaunchRequest, pointers: In<u64>) -> Outcome<Vec<u8>> {
     let kernel = function.loaded.kernel();
     let mut block = vec![0; kernel.param_bytes as usize];
     let n = kernel.params.len();
     if n == 0 {
         return Ok(block);
     }
-    let missing = |count: usize| refuse(function, config, &LaunchRefused::ParameterCount { given: count });
+    let missing = |count: usize| refuse(function, request, &LaunchRefused::ParameterCount { given: count });
     if pointers.is_null() {
         return Err(missing(0));
     }
@@ -164,7 +164,7 @@ unsafe fn gather(function: &Function, config: &LaunchRequest, pointers: In<u64>)
 /// # Safety
 /// `extra` is a list of keys and values that ends with `CU_LAUNCH_PARAM_END`; the values are those that the keys
 /// require.
-unsafe fn from_extra(function: &Function, config: &LaunchRequest, extra: In<usize>) -> Outcome<Vec<u8>> {
+unsafe fn from_extra(function: &Function, request: &LaunchRequest, extra: In<usize>) -> Outcome<Vec<u8>> {
     let wanted = function.loaded.kernel().param_bytes as usize;
     let (mut buffer, mut size) = (0, None);
     for i in 0.. {
@@ -184,10 +184,10 @@ unsafe fn from_extra(function: &Function, config: &LaunchRequest, extra: In<usiz
     }
     let size = size.ok_or(ERROR_INVALID_VALUE)?;
     if size < wanted || (buffer == 0 && wanted > 0) {
-        return Err(refuse(function, config, &LaunchRefused::ParameterBytes { given: size }));
+        return Err(refuse(function, request, &LaunchRefused::ParameterBytes { given: size }));
     }
     if size > wanted && wanted > 0 {
-        refuse(function, config, &LaunchRefused::ParameterBytes { given: size });
+        refuse(function, request, &LaunchRefused::ParameterBytes { given: size });
         return Err(ERROR_LAUNCH_OUT_OF_RESOURCES);
     }
     // SAFETY: a buffer of that size, by its keys.
@@ -199,16 +199,16 @@ unsafe fn from_extra(function: &Function, config: &LaunchRequest, extra: In<usiz
 /// list.
 pub(crate) unsafe fn arguments(
     function: &Function,
-    config: &LaunchRequest,
+    request: &LaunchRequest,
     pointers: In<u64>,
     extra: In<usize>,
 ) -> Outcome<Vec<u8>> {
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => Err(ERROR_INVALID_VALUE),
         // SAFETY: `extra` is a valid list, as this function requires.
-        (true, false) => unsafe { from_extra(function, config, extra) },
+        (true, false) => unsafe { from_extra(function, request, extra) },
         // SAFETY: there is a pointer for each parameter, as this function requires.
-        _ => unsafe { gather(function, config, pointers) },
+        _ => unsafe { gather(function, request, pointers) },
     }
 }
 
@@ -230,7 +230,7 @@ pub(crate) struct Kernel {
     /// Handle of the function or library kernel, as the program has it.
     pub(crate) handle: Handle,
     pub(crate) shape: GridSpec,
-    config: LaunchRequest,
+    request: LaunchRequest,
     mode: LaunchMode,
     workspace: Option<Workspace>,
     pub(crate) slot: Arc<reports::Slot>,
@@ -248,33 +248,33 @@ impl Kernel {
         let predict = settings::takes_prediction();
         let function = function_of(handle)?;
         refuse_if(function.context_id != context.id, ERROR_INVALID_HANDLE)?;
-        let mut config = LaunchRequest {
+        let mut request = LaunchRequest {
             grid: shape.grid,
             block: shape.block,
             dynamic_shared: shape.dynamic,
             params: Vec::new(),
             options: settings::options_for(&function.loaded.kernel().name, &function.sources),
         };
-        config.options.cluster = shape.cluster.or_else(|| function.set_cluster());
-        check(&function, &config, shape.cluster)?;
+        request.options.cluster = shape.cluster.or_else(|| function.set_cluster());
+        check(&function, &request, shape.cluster)?;
         let workspace = if shape.cooperative {
             check_cooperative(&function, shape)?;
             Some(Workspace::new()?)
         } else {
             None
         };
-        config.options.stack_bytes = context.stack_bytes();
-        config.options.registers = function.info.registers;
-        config.options.grid_workspace = workspace.as_ref().map(|w| w.0);
-        config.params = arguments(&function, &config)?;
+        request.options.stack_bytes = context.stack_bytes();
+        request.options.registers = function.info.registers;
+        request.options.grid_workspace = workspace.as_ref().map(|w| w.0);
+        request.params = arguments(&function, &request)?;
         let mode = LaunchMode { prints: settings::current().diagnosis, predict };
         let slot = Arc::default();
-        Ok(Self { function, handle, shape, config, mode, workspace, slot, pointers: OnceLock::new() })
+        Ok(Self { function, handle, shape, request, mode, workspace, slot, pointers: OnceLock::new() })
     }
 
     /// Returns the addresses of the arguments, one for each parameter: valid as long as this is.
     pub(crate) fn arguments(&self) -> &[usize] {
-        let start = self.config.params.as_ptr() as usize;
+        let start = self.request.params.as_ptr() as usize;
         let params = &self.function.loaded.kernel().params;
         self.pointers.get_or_init(|| params.iter().map(|param| start + param.offset as usize).collect())
     }
@@ -294,25 +294,25 @@ impl Work for Kernel {
     }
 
     fn run(&self, context: &Context) -> Outcome {
-        let Self { function, config, mode: LaunchMode { prints, predict }, .. } = self;
+        let Self { function, request, mode: LaunchMode { prints, predict }, .. } = self;
         if *prints && !predict {
             mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
         }
         let textures = if function.has_textures { texture::all() } else { Textures::default() };
         if *predict {
-            self.slot.set(LaunchResult::Predicted(forecast::report(function, config, textures)));
+            self.slot.set(LaunchResult::Predicted(forecast::report(function, request, textures)));
             return Ok(());
         }
         self.workspace.as_ref().map_or(Ok(()), Workspace::clear)?;
         let environment = Environment { textures: &textures, clock: &now, observer: None };
-        match simt::launch::launch(&MEMORY, &function.loaded, config, environment) {
+        match simt::launch::launch(&MEMORY, &function.loaded, request, environment) {
             Ok(report) => {
-                let report = Report::new(report, &function.loaded, config);
+                let report = Report::new(report, &function.loaded, request);
                 context.print(&report.printed);
                 if *prints {
                     diagnose::findings(&report.findings);
                     mistakes::remember_outputs(&report.outputs);
-                    unwritten::note_launch(function.loaded.kernel(), config);
+                    unwritten::note_launch(function.loaded.kernel(), request);
                 }
                 let worst = report.findings.iter().find(|f| f.severity == Severity::Error);
                 let outcome = worst.map_or(Ok(()), |finding| Err(diagnose::code_of(finding.code)));
@@ -322,7 +322,7 @@ impl Work for Kernel {
             Err(refused) => {
                 // The launch has been checked; only the machine itself can still refuse it.
                 if *prints {
-                    diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), config, &refused));
+                    diagnose::refusal(&diagnostics::refusal(function.loaded.kernel(), request, &refused));
                 }
                 Err(ERROR_LAUNCH_FAILED)
             }
@@ -331,11 +331,11 @@ impl Work for Kernel {
 }
 
 pub(crate) fn launch_with(handle: Handle, shape: GridSpec, stream: Handle, arguments: &[u8]) -> Outcome {
-    launch_by(handle, shape, stream, &|function, config| {
+    launch_by(handle, shape, stream, &|function, request| {
         let wanted = function.loaded.kernel().param_bytes as usize;
         if arguments.len() < wanted {
             let given = arguments.len();
-            return Err(refuse(function, config, &LaunchRefused::ParameterBytes { given }));
+            return Err(refuse(function, request, &LaunchRefused::ParameterBytes { given }));
         }
         Ok(arguments[..wanted].to_vec())
     })
@@ -343,7 +343,7 @@ pub(crate) fn launch_with(handle: Handle, shape: GridSpec, stream: Handle, argum
 
 fn launch(handle: Handle, shape: GridSpec, stream: Handle, pointers: In<u64>, extra: In<usize>) -> Outcome {
     // SAFETY: the caller of a launch promises valid arguments.
-    launch_by(handle, shape, stream, &|function, config| unsafe { arguments(function, config, pointers, extra) })
+    launch_by(handle, shape, stream, &|function, request| unsafe { arguments(function, request, pointers, extra) })
 }
 
 fn launch_by(
@@ -357,7 +357,7 @@ fn launch_by(
     // Unlike other calls, a launch that is refused invalidates a capture.
     let kernel = Kernel::new(handle, shape, &stream.context, arguments)
         .or_else(|code| stream.capture.position().map_or(Err(code), |position| position.capture.refuse(code)))?;
-    let mut words = kernel.config.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+    let mut words = kernel.request.params.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
     let is_of_host = |word: u64| word < FIRST_DEVICE_ADDRESS && allocations::find(word).is_some();
     if staging::is_tracking() && words.any(is_of_host) {
         // The kernel can write to host memory how far the stream is.

@@ -68,10 +68,10 @@ pub enum LaunchRefused {
 /// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never set.
 pub fn check(
     kernel: &DecodedKernel,
-    config: &LaunchRequest,
+    request: &LaunchRequest,
     allowed_dynamic: Option<u32>,
 ) -> Result<(), LaunchRefused> {
-    let (grid, block) = (config.grid, config.block);
+    let (grid, block) = (request.grid, request.block);
     let threads: u64 = block.iter().map(|&n| u64::from(n)).product();
     let refusals = [
         (grid.contains(&0), LaunchRefused::NoBlocks),
@@ -92,9 +92,9 @@ pub fn check(
             return Err(LaunchRefused::AboveLaunchBounds { threads, limit });
         }
     }
-    check_cluster(kernel, config.grid, config.options.cluster)?;
+    check_cluster(kernel, request.grid, request.options.cluster)?;
     let fixed = u64::from(kernel.shared_static_bytes);
-    let total = fixed + u64::from(config.dynamic_shared);
+    let total = fixed + u64::from(request.dynamic_shared);
     if total > u64::from(MAX_SHARED_OPT_IN) {
         return Err(LaunchRefused::LargeShared);
     }
@@ -128,9 +128,9 @@ pub fn check_cluster(kernel: &DecodedKernel, grid: [u32; 3], asked: Option<[u32;
 }
 
 /// Returns the threads of a block and bytes of its shared memory.
-pub(super) fn sizes(kernel: &DecodedKernel, config: &LaunchRequest) -> Result<(u32, u32), LaunchRefused> {
-    check(kernel, config, Some(config.dynamic_shared))?;
-    let given = config.params.len();
+pub(super) fn sizes(kernel: &DecodedKernel, request: &LaunchRequest) -> Result<(u32, u32), LaunchRefused> {
+    check(kernel, request, Some(request.dynamic_shared))?;
+    let given = request.params.len();
     if given < kernel.param_bytes as usize {
         return Err(LaunchRefused::ParameterBytes { given });
     }
@@ -139,11 +139,11 @@ pub(super) fn sizes(kernel: &DecodedKernel, config: &LaunchRequest) -> Result<(u
     }
     let shared = kernel
         .shared_dynamic_base
-        .checked_add(config.dynamic_shared)
+        .checked_add(request.dynamic_shared)
         .filter(|n| *n <= MAX_SHARED_WITH_GAPS)
         .ok_or(LaunchRefused::LargeShared)?;
-    let uses_shared = config.dynamic_shared > 0 || !kernel.shared.is_empty();
-    Ok((config.block.iter().product(), if uses_shared { shared } else { 0 }))
+    let uses_shared = request.dynamic_shared > 0 || !kernel.shared.is_empty();
+    Ok((request.block.iter().product(), if uses_shared { shared } else { 0 }))
 }
 
 fn beyond(size: [u32; 3], limit: [u32; 3]) -> bool {

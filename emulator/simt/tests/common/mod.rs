@@ -63,7 +63,7 @@ impl Device {
             ..LaunchOptions::default()
         };
         let params = kernel.param_block(arguments).expect("its parameters");
-        match self.gpu.launch(kernel, &shape.config(params, options)) {
+        match self.gpu.launch(kernel, &shape.request(params, options)) {
             Ok(report) => report,
             Err(refused) => panic!("refused: {refused}"),
         }

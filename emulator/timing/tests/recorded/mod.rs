@@ -187,14 +187,14 @@ impl Launch {
             Given::Buffer(bytes) => gpu.alloc::<u8>(bytes).into(),
         };
         let arguments: Vec<Argument> = self.arguments.iter().map(argument).collect();
-        let config = LaunchRequest {
+        let request = LaunchRequest {
             grid: self.grid,
             block: self.block,
             dynamic_shared: self.dynamic_shared,
             params: kernel.param_block(&arguments).map_err(|error| text(&error))?,
             options: LaunchOptions::default(),
         };
-        predict(Chip::h200(), LoadedCode { code: &code.kernels[0], kernel, gpu: &gpu }, &config)
+        predict(Chip::h200(), LoadedCode { code: &code.kernels[0], kernel, gpu: &gpu }, &request)
             .map_err(|error| text(&error))
     }
 }

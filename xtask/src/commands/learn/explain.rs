@@ -305,8 +305,8 @@ fn default_column(task: &Task, subjects: &[Subject], code: Option<&str>) -> Colu
         let first = subjects.first();
         first.is_some_and(|subject| column.of(&subject.explained.total).is_some_and(|n| n > 0.0))
     };
-    let missed = task.does.iter().filter(|criterion| Some(criterion.id.as_str()) == code);
-    let about = missed.chain(&task.does).map(|criterion| criterion.measure.column());
+    let missed = task.criteria.iter().filter(|criterion| Some(criterion.id.as_str()) == code);
+    let about = missed.chain(&task.criteria).map(|criterion| criterion.measure.column());
     about.chain([Column::Wavefronts, Column::Sectors]).find(has).unwrap_or(Column::Instructions)
 }
 

@@ -44,12 +44,12 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 }
                 verdict
             }
-            Compiled::Refused(refused) => return Ok(Verdict::refused(task.name.clone(), &task.does, refused)),
+            Compiled::Refused(refused) => return Ok(Verdict::refused(task.name.clone(), &task.criteria, refused)),
         },
     };
     Ok(verdict.unwrap_or_else(|| {
         let why = format!("it was still running after {} s, and was stopped", TIME_LIMIT.as_secs());
-        Verdict::stopped(task.name.clone(), &task.does, "timeout", &why)
+        Verdict::stopped(task.name.clone(), &task.criteria, "timeout", &why)
     }))
 }
 

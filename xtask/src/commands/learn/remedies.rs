@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
 
     fn run(&self, verdict: &Verdict) -> Result<Vec<Remedy>> {
         let (copy, code) = (&self.job.source, verdict.code.clone().unwrap_or_default());
-        let is_criterion = self.judge.task.does.iter().any(|criterion| criterion.id == code);
+        let is_criterion = self.judge.task.criteria.iter().any(|criterion| criterion.id == code);
         // Built for debugging, a wide access may be made of narrow ones.
         let is_optimised = is_criterion || code == "E-ALIGN";
         let (rounds, most) = match code.as_str() {

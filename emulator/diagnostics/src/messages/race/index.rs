@@ -65,13 +65,13 @@ impl RaceMessage<'_> {
     pub(super) fn leaves_out(&self) -> Option<&'static str> {
         let Self { launch, facts: race, .. } = *self;
         let ends = launch.trace().ends(race.parties[0].instr)?;
-        let config = launch.inputs.config;
+        let request = launch.inputs.request;
         let is_open = |end: &End| matches!(end, End::Loaded(_) | End::Atomic(_) | End::Other(_));
         if race.parties[0].instr != race.parties[1].instr || ends.iter().any(is_open) {
             return None;
         }
         let thread = self.depends_on_thread();
-        let [one, two] = race.parties.map(|party| thread_position(u64::from(party.thread), config.block));
+        let [one, two] = race.parties.map(|party| thread_position(u64::from(party.thread), request.block));
         let mut differ = (0..3).filter(|axis| one[*axis] != two[*axis]).peekable();
         let first = differ.peek().copied().filter(|_| thread && !self.between_blocks());
         if let Some(axis) = first
@@ -81,15 +81,15 @@ impl RaceMessage<'_> {
         }
         let block = ends.iter().any(|end| matches!(end, End::Block(_)));
         match (thread, block) {
-            (false, true) if config.block != [1; 3] => Some("threadIdx"),
-            (true, false) if config.grid != [1; 3] && self.between_blocks() => Some("blockIdx"),
+            (false, true) if request.block != [1; 3] => Some("threadIdx"),
+            (true, false) if request.grid != [1; 3] && self.between_blocks() => Some("blockIdx"),
             _ => None,
         }
     }
 
     /// Returns the sentence on what an index leaves out.
     pub(super) fn same_elements(&self, left_out: &str) -> String {
-        let [x, y, z] = self.launch.inputs.config.block;
+        let [x, y, z] = self.launch.inputs.request.block;
         match left_out {
             "threadIdx" => {
                 "the index depends on blockIdx, not on threadIdx: all threads of a block write to one element".into()
