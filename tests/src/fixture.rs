@@ -187,7 +187,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
             let report = diagnostics::Report::new(report, &loaded, &request);
             // The host of a broken kernel copies everything back.
             let broken = name.ends_with("_broken") || folder.ends_with("unseen");
-            let outputs = report.outputs.into_iter().map(|output| output.finding);
+            let outputs = report.undefined_outputs.into_iter().map(|output| output.finding);
             let copied = outputs.filter(|_| broken);
             let findings: Vec<Finding> = report.findings.into_iter().chain(copied).collect();
             Ran {

@@ -133,7 +133,7 @@ impl Ended {
     /// end.
     fn difference(&self, other: &Ended) -> Option<String> {
         let all = |report: &Report| {
-            let outputs = report.outputs.iter().map(|output| output.finding.text.clone()).collect::<String>();
+            let outputs = report.undefined_outputs.iter().map(|output| output.finding.text.clone()).collect::<String>();
             texts(&report.findings) + &outputs
         };
         let (mine, theirs) = (all(&self.report), all(&other.report));

@@ -22,7 +22,7 @@ pub(crate) enum Task {
     /// Launch each kernel once and nothing else, for a profiler
     Launch(Launch),
     /// Launch each kernel on small sizes, and print checksums of C
-    Sums(Common),
+    Accumulator(Common),
     /// Measure the ceilings of the device: FP32 arithmetic, copying. Prints a JSON object
     #[command(hide = true)]
     Roofline(Device),

@@ -139,7 +139,7 @@ fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<ExitCode, StepErro
         Task::Bench(bench) => bench::run(&mut step_run(&bench.common)?, bench),
         Task::Check(check) => check::run(&mut step_run(check)?),
         Task::Launch(launch) => launch::run(&mut step_run(&launch.common)?, launch),
-        Task::Sums(sums) => sums::run(&mut step_run(sums)?),
+        Task::Accumulator(sums) => sums::run(&mut step_run(sums)?),
     }
 }
 

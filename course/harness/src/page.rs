@@ -1,8 +1,8 @@
 //! The page that `bench` prints for people. Figures come from records and reports; nothing is computed twice.
 
 mod counted;
-mod forecast;
 mod limits;
+mod predicted;
 mod recorded;
 #[cfg(test)]
 mod tests;
@@ -83,7 +83,7 @@ pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> S
     out.push_str(&troubles(entries, paint));
     if run.emulated {
         out.push_str(&counted::tables(shape, entries, paint));
-        out.push_str(&forecast::tables(shape, entries, &recorded::load(), paint));
+        out.push_str(&predicted::tables(shape, entries, &recorded::load(), paint));
     }
     out
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use catalog::Shape;
 use diagnostics::{Finding, Report, Source};
 use harness::foreign;
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{CheckLevel, LaunchOptions, LaunchRequest, Names};
 use simt::memory::Origin;
@@ -165,7 +165,7 @@ impl<'a> EmulatedModule<'a> {
 
     /// Launches once, and returns the report with the contents of the output. The error is the finding about a refused
     /// launch.
-    pub fn launch<T: Sums + Value>(
+    pub fn launch<T: Accumulator + Value>(
         &self,
         trial: &Trial<T>,
         check_level: CheckLevel,
@@ -196,7 +196,7 @@ impl<'a> EmulatedModule<'a> {
     }
 
     /// Launches once, and returns the report with the steps of a warp of the first block.
-    pub fn trace<T: Sums + Value>(
+    pub fn trace<T: Accumulator + Value>(
         &self,
         trial: &Trial<T>,
         warp: u32,
@@ -213,7 +213,7 @@ impl<'a> EmulatedModule<'a> {
 
     /// Predicts a launch of `code`, which must be the loaded machine code, on a GPU. The timeline has the issues of the
     /// schedulers for some clocks in the middle of it.
-    pub fn predict<T: Sums + Value>(
+    pub fn predict<T: Accumulator + Value>(
         &self,
         trial: &Trial<T>,
         code: &sass::CubinKernel,
@@ -231,7 +231,7 @@ impl<'a> EmulatedModule<'a> {
     }
 
     /// Allocates and fills the operands. It fails when the module's variables leave no room.
-    fn place<T: Sums + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, Box<Finding>> {
+    fn place<T: Accumulator + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, Box<Finding>> {
         let mut buffers = Vec::new();
         for (name, bytes) in trial.buffers() {
             match self.gpu.memory.alloc(bytes.len() as u64, Origin::new(name)) {
@@ -257,7 +257,7 @@ impl<'a> EmulatedModule<'a> {
         }
     }
 
-    fn request<T: Sums + Value>(
+    fn request<T: Accumulator + Value>(
         &self,
         trial: &Trial<T>,
         buffers: &[u64],

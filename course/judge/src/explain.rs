@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use catalog::Shape;
 use counters::Summary;
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
@@ -26,7 +26,10 @@ pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
     if request.task.work.is_double() { counted::<f64>(request, &module) } else { counted::<f32>(request, &module) }
 }
 
-fn counted<T: Sums + Value>(request: &Request<'_>, module: &EmulatedModule<'_>) -> Result<Explained, JudgeError> {
+fn counted<T: Accumulator + Value>(
+    request: &Request<'_>,
+    module: &EmulatedModule<'_>,
+) -> Result<Explained, JudgeError> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape { m: EDGE, n: EDGE, k: depth };

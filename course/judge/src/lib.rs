@@ -37,7 +37,7 @@ use catalog::Shape;
 use counters::Counters;
 use diagnostics::Report;
 use harness::diagnose::{Clue, Subject};
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
 use simt::report::InstrReport;
@@ -113,7 +113,7 @@ fn wrong_double(request: &Request<'_>, shapes: &[Shape], passed: &Verdict) -> Op
     (verdict.status != Status::Passed).then_some(verdict)
 }
 
-struct Judgement<'a, T: Sums> {
+struct Judgement<'a, T: Accumulator> {
     request: &'a Request<'a>,
     task: &'a Task,
     module: &'a EmulatedModule<'a>,
@@ -132,7 +132,7 @@ enum TrialOutcome {
     Broken,
 }
 
-impl<'a, T: Sums + Value> Judgement<'a, T> {
+impl<'a, T: Accumulator + Value> Judgement<'a, T> {
     fn new(request: &'a Request<'a>, module: &'a EmulatedModule<'a>) -> Self {
         Self {
             request,
@@ -205,7 +205,7 @@ impl<'a, T: Sums + Value> Judgement<'a, T> {
             self.add(found(finding, trial.shape, None));
         }
         // An undefined value in the result is a mistake even where it happens to be the right one.
-        for output in &report.outputs {
+        for output in &report.undefined_outputs {
             self.add(found(&output.finding, trial.shape, Some(Severity::Error)));
         }
         if self.findings[n_known..].iter().any(|found| found.severity == Severity::Error) {

@@ -12,7 +12,7 @@
 mod follow;
 mod instruction;
 
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use simt::gpu::Value;
 
 use crate::emulated_module::EmulatedModule;
@@ -40,7 +40,7 @@ pub enum Prefetch {
 }
 
 /// Follows the first warp of the first block that both loads and multiplies, or all of its warps where none does both.
-pub fn detect<T: Sums + Value>(module: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Prefetch {
+pub fn detect<T: Accumulator + Value>(module: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Prefetch {
     let Some((report, first)) = module.trace(trial, 0, MAX_STEPS) else {
         return Prefetch::Nothing;
     };

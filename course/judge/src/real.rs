@@ -4,7 +4,7 @@
 
 use catalog::Shape;
 use harness::foreign::{NoGpu, run};
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use harness::session::load;
 use harness::{Gpu, StepError};
 use tasks::verdict::{Part, Status, Verdict, Wrong};
@@ -59,7 +59,7 @@ enum Failure {
 }
 
 /// Runs all shapes, up to the first failure.
-fn run_shapes<T: Sums>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> {
+fn run_shapes<T: Accumulator>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> {
     let task = request.task;
     let kernel = load(gpu, request.ptx, &task.entry)?;
     for shape in shapes::shapes_for(task, request.seed, request.hidden) {

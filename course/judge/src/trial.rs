@@ -6,7 +6,7 @@ mod tests;
 use catalog::Shape;
 use harness::diagnose::{Clue, Diagnosis, Subject, Terms, WrongResult};
 use harness::foreign::Argument;
-use harness::inputs::{Data, Real as _, Sums, elements, transposed};
+use harness::inputs::{Accumulator, Data, Real as _, elements, transposed};
 use harness::reference::{Answer, Bf16, Problem};
 use harness::verify::{self, Comparison};
 use tasks::verdict::Wrong;
@@ -14,7 +14,7 @@ use tasks::{Task, TaskWork};
 
 /// One launch: operands and expected results.
 #[derive(Debug)]
-pub struct Trial<T: Sums> {
+pub struct Trial<T: Accumulator> {
     pub shape: Shape,
     pub data: Data,
     /// A, B and what else the kernel reads, or the matrix to transpose, in the kernel's layout.
@@ -40,7 +40,7 @@ pub struct Mismatch {
 
 /// A part of the output with its expected result: a product of a batch, or a field of a struct.
 #[derive(Debug)]
-struct Piece<T: Sums> {
+struct Piece<T: Accumulator> {
     /// Name such as `product 1 of 3`; empty for a single part.
     name: String,
     /// Index of its first element in the output.
@@ -51,7 +51,7 @@ struct Piece<T: Sums> {
 }
 
 #[derive(Debug)]
-enum Expected<T: Sums> {
+enum Expected<T: Accumulator> {
     Product(Problem<T>),
     /// αA · B + βC
     Scaled {
@@ -72,7 +72,7 @@ enum Expected<T: Sums> {
     },
 }
 
-impl<T: Sums> Piece<T> {
+impl<T: Accumulator> Piece<T> {
     /// Returns this part of an output, compared with the expected result.
     fn compare(&self, got: &[T], threads: usize) -> (Vec<T>, Comparison) {
         let answer = self.expected.answer();
@@ -83,7 +83,7 @@ impl<T: Sums> Piece<T> {
     }
 }
 
-impl<T: Sums> Expected<T> {
+impl<T: Accumulator> Expected<T> {
     fn answer(&self) -> Answer<'_> {
         match self {
             Self::Product(problem) => problem.answer(),
@@ -100,7 +100,7 @@ impl<T: Sums> Expected<T> {
 }
 
 /// Computes αA · B + βC, where C is not read if β is 0.
-fn scaled<'p, T: Sums>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[T]) -> Answer<'p> {
+fn scaled<'p, T: Accumulator>(problem: &'p Problem<T>, alpha: f64, beta: f64, start: &[T]) -> Answer<'p> {
     const ROUNDINGS: f64 = 4.0;
     let product = problem.answer();
     let wanted = |(c, start): (&f64, &T)| if beta == 0.0 { alpha * c } else { alpha * c + beta * start.to_f64() };
@@ -124,7 +124,7 @@ const BATCH_SEED_STRIDE: u64 = 1 << 32;
 
 /// Returns the launches that decide about a shape, in order: first on integers, where every sum is exact. Each is made
 /// on demand, with the given threads; 0 for one per core.
-pub fn trials<T: Sums>(
+pub fn trials<T: Accumulator>(
     work: TaskWork,
     shape: Shape,
     seed: u64,
@@ -147,7 +147,7 @@ pub fn trials<T: Sums>(
     })
 }
 
-fn transpose<T: Sums>(work: TaskWork, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
+fn transpose<T: Accumulator>(work: TaskWork, shape: Shape, seed: u64, threads: usize) -> Trial<T> {
     let Shape { m: rows, n: cols, .. } = shape;
     let fields = match work {
         TaskWork::Transpose12 => ["x", "y", "z"].as_slice(),
@@ -182,7 +182,7 @@ fn transpose<T: Sums>(work: TaskWork, shape: Shape, seed: u64, threads: usize) -
     }
 }
 
-fn product<T: Sums>(
+fn product<T: Accumulator>(
     work: TaskWork,
     shape: Shape,
     seed: u64,
@@ -236,11 +236,11 @@ fn product<T: Sums>(
 }
 
 /// Returns an operand in the kernel's layout.
-fn stored<T: Sums>(x: &[T], rows: usize, cols: usize, is_transposed: bool) -> Vec<T> {
+fn stored<T: Accumulator>(x: &[T], rows: usize, cols: usize, is_transposed: bool) -> Vec<T> {
     if is_transposed { transposed(x, rows, cols) } else { x.to_vec() }
 }
 
-impl<T: Sums> Trial<T> {
+impl<T: Accumulator> Trial<T> {
     /// Returns a launch without comparison, for sizes where the expected result would take longer than the launch.
     pub fn without_answer(work: TaskWork, shape: Shape, seed: u64) -> Self {
         let Shape { m, n, k } = shape;
@@ -368,7 +368,7 @@ impl<T: Sums> Trial<T> {
 }
 
 /// Names what was forgotten of αA · B + βC, or of bias and activation, where a wrong result looks so.
-fn factors<T: Sums>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> Option<String> {
+fn factors<T: Accumulator>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T]) -> Option<String> {
     const MIN_SAMPLES: usize = 8;
     let all = |value: &dyn Fn(usize) -> f64| {
         let cols = answer.cols();

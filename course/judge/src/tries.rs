@@ -1,7 +1,7 @@
 //! Trials of edited kernels: a quick look at each, which turns down most of those that are no remedy.
 
 use catalog::{Shape, parallel};
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
@@ -22,7 +22,7 @@ pub fn promising(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
 }
 
 /// The launch that decides whether an edit is worth a full check.
-struct Screen<'a, T: Sums> {
+struct Screen<'a, T: Accumulator> {
     request: &'a Request<'a>,
     trial: Trial<T>,
     check_level: CheckLevel,
@@ -30,7 +30,7 @@ struct Screen<'a, T: Sums> {
     criterion: Option<&'a str>,
 }
 
-impl<T: Sums + Value + Sync> Screen<'_, T> {
+impl<T: Accumulator + Value + Sync> Screen<'_, T> {
     fn run(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
         let task = request.task;
         let request = &Request { threads: 1, ..request.clone() };
@@ -78,7 +78,7 @@ impl<T: Sums + Value + Sync> Screen<'_, T> {
             let launched = module.launch(&self.trial, check_level, &setup);
             launched.is_ok_and(|(report, got)| {
                 let is_clean = report.findings.iter().all(|finding| finding.severity != Severity::Error);
-                is_clean && report.outputs.is_empty() && self.trial.is_right(&got)
+                is_clean && report.undefined_outputs.is_empty() && self.trial.is_right(&got)
             })
         })
     }

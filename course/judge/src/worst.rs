@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use counters::{Column, Counters};
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use simt::gpu::Value;
 use simt::memory::rules::{lanes_together, sectors, shared_cost};
 use simt::program::MemSpace;
@@ -34,7 +34,7 @@ fn rows_apart(module: &EmulatedModule<'_>, access: &Access) -> Option<String> {
 }
 
 /// Returns a sentence about the access with the highest avoidable cost.
-pub(crate) fn access<T: Sums + Value>(
+pub(crate) fn access<T: Accumulator + Value>(
     module: &EmulatedModule<'_>,
     trial: &Trial<T>,
     measure: Measure,

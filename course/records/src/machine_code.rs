@@ -13,14 +13,14 @@ pub struct MachineCode {
     /// Counts of the emulated device. `None` where it does not run this code.
     pub counters: Option<Counters>,
     #[serde(flatten)]
-    pub forecast: Forecast,
+    pub predicted: PredictedLaunch,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<Forecast>,
+    pub before: Option<PredictedLaunch>,
 }
 
 /// Properties of a launch that are known before it has run on a GPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Forecast {
+pub struct PredictedLaunch {
     /// Blocks on one multiprocessor; `None` where unknown.
     pub occupancy: Option<Occupancy>,
     pub prediction: Option<Prediction>,

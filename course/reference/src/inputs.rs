@@ -73,7 +73,7 @@ fn widened<T: Real>(element: &T) -> f64 {
 }
 
 /// A type that kernels add in, one rounding after each sum.
-pub trait Sums: Real {
+pub trait Accumulator: Real {
     /// Largest relative error of one rounding.
     const UNIT: f64;
     /// Computes C = A · B on one core: A is m × k, B is k × n, all row-major.
@@ -93,7 +93,7 @@ macro_rules! gemm {
     };
 }
 
-impl Sums for f32 {
+impl Accumulator for f32 {
     const UNIT: f64 = 1.0 / (1u64 << 24) as f64;
     gemm!(matrixmultiply::sgemm);
 }
@@ -113,7 +113,7 @@ impl Real for f32 {
     alike!();
 }
 
-impl Sums for f64 {
+impl Accumulator for f64 {
     const UNIT: f64 = 1.0 / (1u64 << 53) as f64;
     gemm!(matrixmultiply::dgemm);
 }

@@ -11,7 +11,7 @@ use catalog::Shape;
 
 use self::answer_cache::AnswerCache;
 use crate::answer::Answer;
-use crate::inputs::{Data, Real, Sums, elements};
+use crate::inputs::{Accumulator, Data, Real, elements};
 use crate::threads;
 
 /// A problem with its answer: inputs as matrices (row-major, not transposed), C in FP64, and what bounds need.
@@ -94,7 +94,7 @@ impl<T: Real> Problem<T> {
     }
 }
 
-impl<T: Sums> Problem<T> {
+impl<T: Accumulator> Problem<T> {
     /// Returns the product as an answer for kernels that add in `T`.
     pub fn answer(&self) -> Answer<'_> {
         self.answer_of_sums(T::UNIT)
@@ -140,7 +140,7 @@ fn multiply_exact(threads: usize, shape: Shape, a: &[f64], b: &[f64]) -> Vec<f64
 }
 
 /// Computes C = A · B: each thread takes a band of rows.
-fn multiply<T: Sums>(threads: usize, shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
+fn multiply<T: Accumulator>(threads: usize, shape: Shape, a: &[T], b: &[T]) -> Vec<T> {
     let Shape { m, n, k } = shape;
     let mut c = vec![T::default(); m * n];
     let band = m.div_ceil(threads::count(threads));

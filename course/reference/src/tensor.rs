@@ -11,7 +11,7 @@ use catalog::{Format, Shape, Work};
 
 use crate::answer::Answer;
 use crate::bf16::Bf16;
-use crate::inputs::{Data, Real, Sums as _};
+use crate::inputs::{Accumulator as _, Data, Real};
 use crate::problem::Problem;
 
 /// Largest relative error of rounding to bf16: 8 significant bits.

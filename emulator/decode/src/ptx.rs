@@ -54,7 +54,7 @@ use program::{DeclaredArray, InstrInfo, MAX_CALLS, OpKind, Reconverge, SourceLoc
 use scope::{Binding, Prototype, Scope};
 
 /// Lowers one kernel: the operations so far, the scopes around the statement, and the instruction being lowered.
-pub(super) struct Lower<'a> {
+pub(super) struct PtxLowering<'a> {
     pub(super) index: &'a Index<'a>,
     pub(super) symbols: &'a Symbols,
     pub(super) level: CpuLevel,
@@ -106,15 +106,15 @@ pub(super) struct Lower<'a> {
     span: Span,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn new(
         index: &'a Index<'a>,
         symbols: &'a Symbols,
         level: CpuLevel,
         shared: &'a SharedLayout,
         reach: &'a Reach<'a>,
-    ) -> Lower<'a> {
-        Lower {
+    ) -> PtxLowering<'a> {
+        PtxLowering {
             index,
             symbols,
             level,

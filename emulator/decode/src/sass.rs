@@ -51,7 +51,7 @@ pub struct Segments {
 }
 
 /// Lowers one kernel: the operations so far, and the instruction being lowered.
-struct Lower<'a> {
+struct SassLowering<'a> {
     name: &'a str,
     level: CpuLevel,
     account: &'a Account,
@@ -89,7 +89,7 @@ struct Lower<'a> {
     taken: parts::TakenParts,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> SassLowering<'a> {
     fn new(
         kernel: &'a sass::CubinKernel,
         number: usize,
@@ -101,7 +101,7 @@ impl<'a> Lower<'a> {
         let Some(first) = code.first() else {
             return Err(refused(format!("the empty kernel `{}`", kernel.name)));
         };
-        Ok(Lower {
+        Ok(SassLowering {
             name: &kernel.name,
             level,
             account,

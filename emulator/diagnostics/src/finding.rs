@@ -150,7 +150,7 @@ pub struct Finding {
 
 /// An undefined value in global memory.
 #[derive(Debug, Clone)]
-pub struct Output {
+pub struct UndefinedOutput {
     /// Finding to report when the host reads it.
     pub finding: Finding,
     /// Address range that holds the undefined values, start and end; it may hold defined ones, too.

@@ -237,19 +237,19 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// Returns the source file that an instruction comes from, when its text is known.
-    pub(crate) fn source(&self, instr: u32) -> Option<&Source> {
+    pub(crate) fn source_of(&self, instr: u32) -> Option<&Source> {
         self.sources.get(&self.loc(instr)?.file)
     }
 
     /// Returns the source file with an index in `.file`, when its text is known.
-    pub(crate) fn text_of(&self, file: u32) -> Option<&Source> {
+    pub(crate) fn source_of_file(&self, file: u32) -> Option<&Source> {
         self.sources.get(&file)
     }
 
     /// Returns the text of an instruction's line without comments, when it is known.
     pub(crate) fn clean_line(&self, instr: u32) -> Option<&str> {
         let loc = self.loc(instr)?;
-        self.text_of(loc.file)?.clean_line(loc.line)
+        self.source_of_file(loc.file)?.clean_line(loc.line)
     }
 
     /// Returns the name of a parameter, and its type when the source has it.
@@ -309,7 +309,8 @@ impl<'a> LaunchContext<'a> {
             found.dedup();
             <[i64; 1]>::try_from(found).ok().map(|[value]| value)
         };
-        let value = parameter.map(|(_, value)| value).or_else(|| self.text_of(file)?.constant_at(name, 0, &elsewhere));
+        let value =
+            parameter.map(|(_, value)| value).or_else(|| self.source_of_file(file)?.constant_at(name, 0, &elsewhere));
         let value = value.or_else(|| elsewhere(name));
         self.values.borrow_mut().insert(key, value);
         value
@@ -323,7 +324,7 @@ impl<'a> LaunchContext<'a> {
             file: file.map(|(_, path)| path.clone()).unwrap_or_default(),
             line: loc.map_or(0, |loc| loc.line),
             column: loc.map_or(0, |loc| loc.column),
-            text: loc.and_then(|loc| self.source(instr)?.line(loc.line)).map(str::to_owned),
+            text: loc.and_then(|loc| self.source_of(instr)?.line(loc.line)).map(str::to_owned),
             ptx_line: info.map_or(0, |info| info.ptx_line),
             instruction: info.map(|info| info.text.clone()).unwrap_or_default(),
             is_machine_code: self.inputs.kernel.machine_code,

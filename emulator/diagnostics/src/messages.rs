@@ -19,7 +19,7 @@ mod wgmma;
 
 use simt::check::{AccessProblem, Code, MistakeDetails, MistakeGroup};
 
-use crate::finding::{Finding, Output};
+use crate::finding::{Finding, UndefinedOutput};
 use crate::launch_context::{LaunchContext, first_thread};
 use crate::launch_inputs::LaunchInputs;
 use choose::Chosen;
@@ -29,7 +29,7 @@ const MAX_FINDINGS: usize = 64;
 
 /// Returns one finding per kind of mistake, and apart from them those that count only once the host reads what was
 /// stored.
-pub(crate) fn findings(inputs: &LaunchInputs<'_>, mistakes: &[MistakeGroup]) -> (Vec<Finding>, Vec<Output>) {
+pub(crate) fn findings(inputs: &LaunchInputs<'_>, mistakes: &[MistakeGroup]) -> (Vec<Finding>, Vec<UndefinedOutput>) {
     let (mut findings, mut outputs) = (Vec::new(), Vec::new());
     if mistakes.is_empty() {
         return (findings, outputs);
@@ -40,7 +40,7 @@ pub(crate) fn findings(inputs: &LaunchInputs<'_>, mistakes: &[MistakeGroup]) -> 
         let next = finding(&launch, chosen, &findings);
         match chosen.mistake.addresses {
             Some(range) if chosen.mistake.first.code() == Code::UndefinedOutput => {
-                outputs.push(Output { finding: next, range });
+                outputs.push(UndefinedOutput { finding: next, range });
             }
             _ => findings.push(next),
         }

@@ -7,7 +7,7 @@ use simt::launch::LaunchRequest;
 use simt::module::LoadedKernel;
 use simt::report::LaunchReport;
 
-use crate::finding::{Finding, Output};
+use crate::finding::{Finding, UndefinedOutput};
 use crate::launch_inputs::{Allocation, LaunchInputs};
 use crate::messages::findings;
 
@@ -31,7 +31,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// Undefined values in global memory; each becomes a finding only when the host reads it.
     #[serde(skip)]
-    pub outputs: Vec<Output>,
+    pub undefined_outputs: Vec<UndefinedOutput>,
 }
 
 impl Deref for Report {
@@ -69,7 +69,7 @@ impl Report {
             executed: if launch.counted { Some(&executed) } else { None },
             complete: !mistakes.stopped,
         };
-        let (findings, outputs) = findings(&inputs, &mistakes.groups);
-        Self { launch, findings, outputs }
+        let (findings, undefined_outputs) = findings(&inputs, &mistakes.groups);
+        Self { launch, findings, undefined_outputs }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use diagnostics::Output;
+use diagnostics::UndefinedOutput;
 use simt::memory::AllocationInfo;
 
 use crate::result::*;
@@ -47,11 +47,11 @@ pub(crate) fn describe(a: &AllocationInfo) -> String {
 }
 
 /// Findings about undefined values in device memory, kept until the host reads them.
-static OUTPUTS: Mutex<Vec<Output>> = Mutex::new(Vec::new());
+static OUTPUTS: Mutex<Vec<UndefinedOutput>> = Mutex::new(Vec::new());
 /// Limit on waiting outputs; more are not reported.
 const MAX_OUTPUTS: usize = 256;
 
-pub(crate) fn remember_outputs(outputs: &[Output]) {
+pub(crate) fn remember_outputs(outputs: &[UndefinedOutput]) {
     if outputs.is_empty() {
         return;
     }
@@ -65,14 +65,14 @@ pub(crate) fn remember_outputs(outputs: &[Output]) {
 
 /// Reports undefined and untouched memory in copies to the host; `diagnosis` is the calling thread's setting.
 pub(crate) fn copied_back(ranges: impl Iterator<Item = (u64, usize)> + Clone, diagnosis: bool) {
-    let read = |output: &mut Output| {
+    let read = |output: &mut UndefinedOutput| {
         let (start, end) = output.range;
         ranges.clone().any(|(address, n)| {
             let (from, to) = (start.max(address), end.min(address.saturating_add(n as u64)));
             from < to && MEMORY.holds_undefined(from, to - from)
         })
     };
-    let found: Vec<Output> = lock(&OUTPUTS).extract_if(.., read).collect();
+    let found: Vec<UndefinedOutput> = lock(&OUTPUTS).extract_if(.., read).collect();
     if !diagnosis {
         return;
     }

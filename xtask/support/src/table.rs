@@ -112,7 +112,7 @@ fn counts(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
     let Some(c) = counters.or(passed.counters.as_ref()) else {
         return Vec::new();
     };
-    let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
+    let prediction = code.and_then(|code| code.predicted.prediction.as_ref());
     let work = work(one);
     let times = match work {
         Work::Transpose => one.shape.m as f64 * one.shape.n as f64 / WARP,

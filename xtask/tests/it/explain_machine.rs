@@ -81,8 +81,8 @@ fn a_page_has_the_machine_code_and_needs_no_script() {
 #[test]
 fn what_the_model_does_not_cover_has_no_time() {
     let mut machine = machine();
-    machine.forecast.prediction = None;
-    machine.forecast.no_prediction = Some("the model has no time for atomics: `RED`".into());
+    machine.predicted.prediction = None;
+    machine.predicted.no_prediction = Some("the model has no time for atomics: `RED`".into());
     machine.timeline = None;
     for instruction in &mut machine.instructions {
         (instruction.modelled, instruction.stalls) = (0, Default::default());

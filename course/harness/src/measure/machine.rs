@@ -8,7 +8,7 @@ use std::sync::Arc;
 use catalog::Shape;
 use catalog::provenance::{cubin_hash, sha256};
 use cudarc::driver::CudaFunction;
-use records::machine_code::Forecast;
+use records::machine_code::PredictedLaunch;
 
 use crate::device::{Gpu, session};
 use crate::error::StepError;
@@ -123,6 +123,6 @@ fn has(cubin: &[u8], kernel: &str) -> bool {
     cubin.windows(name.len()).any(|bytes| bytes == name.as_bytes())
 }
 
-pub(crate) fn no_prediction(why: impl Into<String>) -> Forecast {
-    Forecast { no_prediction: Some(why.into()), ..Forecast::default() }
+pub(crate) fn no_prediction(why: impl Into<String>) -> PredictedLaunch {
+    PredictedLaunch { no_prediction: Some(why.into()), ..PredictedLaunch::default() }
 }

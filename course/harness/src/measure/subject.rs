@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use catalog::{Shape, Work};
 use cudarc::driver::{LaunchConfig, sys::CUresult};
 use records::Outcome;
-use records::machine_code::{Forecast, MachineCode};
+use records::machine_code::{MachineCode, PredictedLaunch};
 use records::record::{Accuracy, VerifiedRun};
 use reference::{Answer, Problem};
 
@@ -225,7 +225,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     ) -> Result<MachineCodeOutcome, StepError> {
         let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
         if let Err(why) = &machine.function {
-            found.forecast = no_prediction(match unsupported(why) {
+            found.predicted = no_prediction(match unsupported(why) {
                 Some(mnemonic) => format!("the emulated GPU does not run machine code with `{mnemonic}`"),
                 None => format!("the emulated GPU does not run its machine code: {why}"),
             });
@@ -236,9 +236,9 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
             LaunchOutcome::Output(_, comparison) if comparison.is_right() => {
                 let report = self.subject.setup.gpu.report()?;
                 found.counters = report.as_ref().map(|report| report.total);
-                found.forecast = self.forecast(CodeKind::MachineCode, inputs)?;
+                found.predicted = self.predict(CodeKind::MachineCode, inputs)?;
                 if machine.before.is_some() {
-                    found.before = Some(self.forecast(CodeKind::Before, inputs)?);
+                    found.before = Some(self.predict(CodeKind::Before, inputs)?);
                 }
                 return Ok(MachineCodeOutcome::Passed(Box::new(found), report));
             }
@@ -252,7 +252,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     }
 
     /// Returns the time that a real GPU would take, by the emulated one.
-    fn forecast(&self, which: CodeKind, inputs: &TestInputs<'_, T>) -> Result<Forecast, StepError> {
+    fn predict(&self, which: CodeKind, inputs: &TestInputs<'_, T>) -> Result<PredictedLaunch, StepError> {
         let gpu = self.subject.setup.gpu;
         let Some(emulator) = gpu.emulator else {
             return Ok(no_prediction("this is a real GPU"));
@@ -261,8 +261,8 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
         emulator.predict_next();
         session.launch()?;
         gpu.stream.synchronize()?;
-        let forecast = emulator.report().and_then(|report| serde_json::from_str(&report).ok());
-        Ok(forecast.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
+        let predicted = emulator.report().and_then(|report| serde_json::from_str(&report).ok());
+        Ok(predicted.unwrap_or_else(|| no_prediction("the emulated GPU gives none")))
     }
 
     fn session(&self, which: CodeKind, inputs: &TestInputs<'_, T>) -> Result<Session<'_, T, R>, StepError> {

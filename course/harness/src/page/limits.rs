@@ -89,7 +89,7 @@ impl Needs {
     fn of_entry(entry: &Entry<'_>, c: &Counters, per: f64) -> Option<Self> {
         let of = Arithmetic::of_work(entry.work);
         let code = entry.passed()?.machine_code.as_deref();
-        let prediction = code.and_then(|code| code.forecast.prediction.as_ref());
+        let prediction = code.and_then(|code| code.predicted.prediction.as_ref());
         match prediction {
             Some(prediction) => Self::predicted(prediction, of, per),
             None => {

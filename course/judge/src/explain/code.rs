@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 
 use catalog::{Shape, WrongSize};
-use harness::inputs::Sums;
+use harness::inputs::Accumulator;
 use simt::check::Severity;
 use simt::gpu::Value;
 use simt::launch::CheckLevel;
 use simt::occupancy::Footprint;
 use tasks::explain::machine_code::{
-    Control, Forecast, Instruction, MachineCodeExplanation, Reason, Slot, Timeline, Unit,
+    Control, Instruction, MachineCodeExplanation, PredictedLaunch, Reason, Slot, Timeline, Unit,
 };
 
 use crate::emulated_module::EmulatedModule;
@@ -35,7 +35,7 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
     }
 }
 
-fn explained<T: Sums + Value>(
+fn explained<T: Accumulator + Value>(
     request: &Request<'_>,
     module: &EmulatedModule<'_>,
     architecture: u32,
@@ -79,7 +79,10 @@ fn explained<T: Sums + Value>(
         registers: code.registers,
         shared_bytes: footprint.shared,
         local_bytes: code.frame_bytes,
-        forecast: Forecast { occupancy: Some(forecast(timing::report::occupancy(footprint))), ..Forecast::default() },
+        predicted: PredictedLaunch {
+            occupancy: Some(from_report(timing::report::occupancy(footprint))),
+            ..PredictedLaunch::default()
+        },
         clocks: 0.0,
         modelled_blocks: 0,
         instructions: Vec::new(),
@@ -100,10 +103,10 @@ fn explained<T: Sums + Value>(
             }
             explained.timeline = timeline(&instructions, &window);
             let report = timing::report::prediction(timing::Chip::h200(), &predicted);
-            explained.forecast.prediction = Some(forecast(report));
+            explained.predicted.prediction = Some(from_report(report));
             (explained.clocks, explained.modelled_blocks) = (predicted.clocks, predicted.n_simulated);
         }
-        Err(why) => explained.forecast.no_prediction = Some(why),
+        Err(why) => explained.predicted.no_prediction = Some(why),
     }
     explained.instructions = instructions;
     Ok(explained)
@@ -150,7 +153,7 @@ fn reason(reason: timing::Reason) -> Reason {
 }
 
 /// Reads a part of a report of `timing`.
-fn forecast<T: serde::de::DeserializeOwned>(report: serde_json::Value) -> T {
+fn from_report<T: serde::de::DeserializeOwned>(report: serde_json::Value) -> T {
     serde_json::from_value(report).expect("tasks has the fields of the report")
 }
 

@@ -12,7 +12,7 @@ fn task(work: &str) -> Task {
 }
 
 /// Returns the result of a right kernel, with its factors as `[alpha, beta]`.
-fn right<T: Sums>(trial: &Trial<T>, work: TaskWork, factors: [f64; 2]) -> Vec<T> {
+fn right<T: Accumulator>(trial: &Trial<T>, work: TaskWork, factors: [f64; 2]) -> Vec<T> {
     let Shape { m, n, k } = trial.shape;
     if work.is_transpose() {
         let fields = trial.inputs[0].len() / (m * n);
@@ -35,7 +35,7 @@ fn right<T: Sums>(trial: &Trial<T>, work: TaskWork, factors: [f64; 2]) -> Vec<T>
     (0..trial.start.len()).map(element).collect()
 }
 
-fn passes<T: Sums>(name: &str) {
+fn passes<T: Accumulator>(name: &str) {
     let task = task(name);
     for trial in trials::<T>(task.work, SHAPE, 7, 1) {
         let factors = [f64::from(trial.alpha), f64::from(trial.beta)];

@@ -49,8 +49,8 @@ fn complaint_of_code(task: &Task, module: &sass::Module, explanation: &MachineCo
     if n_others * 10 > n_issued {
         return Some(format!("{n_others} of {n_issued} belong to no line of the kernel"));
     }
-    if explanation.forecast.prediction.is_none() || n_modelled == 0 || n_modelled > n_issued {
-        return Some(format!("{n_modelled} of {n_issued} in the model: {:?}", explanation.forecast));
+    if explanation.predicted.prediction.is_none() || n_modelled == 0 || n_modelled > n_issued {
+        return Some(format!("{n_modelled} of {n_issued} in the model: {:?}", explanation.predicted));
     }
     let Some(timeline) = &explanation.timeline else {
         return (!task.work.is_transpose()).then(|| "a product without a loop".into());

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use catalog::Shape;
-pub use records::machine_code::{Bound, Change, Forecast, Occupancy, Prediction};
+pub use records::machine_code::{Bound, Change, Occupancy, PredictedLaunch, Prediction};
 use serde::{Deserialize, Serialize};
 
 /// The machine code of a kernel in one launch. Fields are only ever added; names and meanings stay.
@@ -25,7 +25,7 @@ pub struct MachineCodeExplanation {
     /// Local memory per thread.
     pub local_bytes: u32,
     #[serde(flatten)]
-    pub forecast: Forecast,
+    pub predicted: PredictedLaunch,
     /// Modelled clocks of the multiprocessor with the most blocks.
     #[serde(default)]
     pub clocks: f64,

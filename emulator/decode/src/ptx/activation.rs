@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ptx::ast::{Function, Operand};
 
-use super::{Lower, mov_of, params};
+use super::{PtxLowering, mov_of, params};
 use crate::error::Result;
 use crate::ptx::call_graph::{Passed, Reach, Signature};
 use crate::ptx::scope::{Binding, Prototype, Scope};
@@ -94,7 +94,7 @@ impl<'a> Activations<'a> {
     }
 }
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Lowers a call through an address in a register.
     pub(super) fn call_through(
         &mut self,

@@ -2,7 +2,7 @@
 
 use ptx::ast::{Instruction, Operand};
 
-use super::Lower;
+use super::PtxLowering;
 use super::operand::generic_value;
 use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
@@ -22,7 +22,7 @@ pub(super) fn space_of(instruction: &Instruction) -> Option<MemSpace> {
     })
 }
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Lowers an address operand. Returns it with its space: `space`, or local memory for parameters of calls.
     pub(super) fn address(&mut self, operand: &'a Operand, space: MemSpace) -> Result<(Addr, MemSpace)> {
         match operand {
@@ -31,7 +31,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Lowers as [`Lower::address`] the operand between the brackets.
+    /// Lowers as [`PtxLowering::address`] the operand between the brackets.
     pub(super) fn address_of(
         &mut self,
         base: Option<&'a str>,

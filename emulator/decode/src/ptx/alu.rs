@@ -2,14 +2,14 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use crate::error::Result;
 use crate::passes::flow::{flow_of, flow_of_second_result};
 use crate::virtual_op::{AluFunction, BitRule};
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn arithmetic(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let opcode = instruction.opcode.as_str();

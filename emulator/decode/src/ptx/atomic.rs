@@ -3,12 +3,12 @@
 use ptx::ast::{Instruction, Type};
 
 use super::address::space_of;
-use super::{Lower, class_of};
+use super::{PtxLowering, class_of};
 use crate::error::Result;
 use arithmetic::lanes::NONE;
 use program::{Atomic, AtomicKind, MemSpace, OpKind};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn atomic(&mut self, instruction: &'a Instruction) -> Result<()> {
         let returns = instruction.opcode == "atom";
         let mut kind = None;

@@ -2,7 +2,7 @@
 
 use ptx::ast::{Function, FunctionKind, Instruction, Operand, Space, Variable};
 
-use super::{Lower, class_of, mov_of, params};
+use super::{PtxLowering, class_of, mov_of, params};
 use crate::error::{Result, unsupported};
 use crate::ptx::index::MAX_DEPTH;
 use crate::ptx::scope::{Binding, Scope};
@@ -14,7 +14,7 @@ use program::{Access, Addr, MemSpace, OpKind};
 /// First letters of the functions of CUDA's `libcudadevrt`.
 const DEVICE_RUNTIME: [&str; 4] = ["cuda", "__cuda", "__nv", "cnp"];
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn call(&mut self, instruction: &'a Instruction) -> Result<()> {
         let CallParts { returns, callee, arguments, prototype } = CallParts::of(instruction);
         let name = callee.ok_or_else(|| self.invalid("`call` needs the name of a function"))?;

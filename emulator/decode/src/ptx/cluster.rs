@@ -4,7 +4,7 @@
 
 use ptx::ast::{Instruction, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
@@ -13,7 +13,7 @@ use program::{RANK_SHIFT, window};
 /// Largest rank that fits in an address; no cluster has such a block.
 const LAST_RANK: u32 = 254;
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Lowers `mapa.shared::cluster.u32 d, a, rank;`, or without the space for generic addresses.
     pub(super) fn map_address(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 3)?;

@@ -2,13 +2,13 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use crate::{error::Result, virtual_op::TRUE};
 use arithmetic::lanes::Class;
 use program::limits::KERNEL_OPS;
 use program::{OpKind, Reconverge};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn control(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
         match instruction.opcode.as_str() {
             "bra" => {

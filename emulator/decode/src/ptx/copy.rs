@@ -2,13 +2,13 @@
 
 use ptx::ast::{Immediate, Instruction, Operand, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use crate::error::Result;
 use arithmetic::lanes::{Class, Src};
 use arithmetic::lookup;
 use program::{MemSpace, OpKind, PendingCopies};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn copy(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> =
             instruction.modifiers.iter().map(String::as_str).filter(|m| !m.starts_with("L2::")).collect();

@@ -2,7 +2,7 @@
 
 use ptx::ast::{Instruction, Type};
 
-use super::{Lower, mov_of};
+use super::{PtxLowering, mov_of};
 use crate::error::{Result, unsupported};
 use crate::passes::flow::builtin_function;
 use crate::virtual_op::{AluFunction, BitRule, TRUE, VirtualOp, for_each_register, map_registers};
@@ -12,7 +12,7 @@ use program::limits::{INSTR_BYTES, KERNEL_OPS};
 use program::operands::Role;
 use program::{InstrInfo, OpKind};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Starts `instruction`: the next operations belong to it.
     pub(super) fn begin(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.span = instruction.span;

@@ -7,7 +7,7 @@ use ptx::ast::Function;
 use super::index::Index;
 use super::layout::{self, SharedLayout};
 use super::module_variables::Symbols;
-use super::{Lower, frames};
+use super::{PtxLowering, frames};
 use crate::error::{DecodeError, Result, unsupported};
 use crate::passes::cfg::{Cfg, OUTSIDE};
 use crate::passes::finish::{alu_shape, each_target, finish_op, moves_nothing, remove_moves};
@@ -36,7 +36,7 @@ pub(crate) fn decode_kernel(
     let reached = index.reach(function)?;
     let shared = SharedLayout::new(index, &reached.functions)?;
     let (params, param_bytes) = layout::params(function)?;
-    let mut lower = Lower::new(index, symbols, level, &shared, &reached);
+    let mut lower = PtxLowering::new(index, symbols, level, &shared, &reached);
     let named: Vec<(&str, u32)> =
         function.params.iter().zip(&params).map(|(v, p)| (v.name.as_str(), p.offset)).collect();
     lower.lower_kernel(function, &named)?;
@@ -106,20 +106,20 @@ fn directive<'f>(function: &'f Function, name: &str) -> Option<&'f [u32]> {
 }
 
 /// Lists the registers that no operation writes: special ones, and the start of a frame, which differs between lanes.
-fn preset_registers(lower: &Lower) -> Vec<u32> {
+fn preset_registers(lower: &PtxLowering) -> Vec<u32> {
     lower.specials.values().copied().chain(lower.activations.base).collect()
 }
 
 /// Lists the [`preset_registers`] and those that calls pass values in: they keep their places in the whole kernel.
-fn pinned_registers(lower: &Lower) -> Vec<u32> {
+fn pinned_registers(lower: &PtxLowering) -> Vec<u32> {
     preset_registers(lower).into_iter().chain(lower.activations.pinned()).collect()
 }
 
 /// Runs the passes; returns the launches whose blocks run in order, and those whose threads exchange data.
-fn run_passes(lower: &mut Lower) -> (Cfg, [Launches; 2]) {
+fn run_passes(lower: &mut PtxLowering) -> (Cfg, [Launches; 2]) {
     let preset = preset_registers(lower);
     let n_registers = lower.registers.classes.len();
-    let Lower { ops, instrs, constants, .. } = lower;
+    let PtxLowering { ops, instrs, constants, .. } = lower;
     let registers = InitialRegisters { n: n_registers, constants, preset: &preset };
     // This removes unused results of atomics, which `atomics::forms` relies on.
     let by_index = order::decide_block_order(ops, registers);
@@ -135,7 +135,7 @@ fn run_passes(lower: &mut Lower) -> (Cfg, [Launches; 2]) {
     (cfg, [by_index, exchanges])
 }
 
-fn allocate_registers(lower: &mut Lower, cfg: &Cfg, function: &Function) -> Result<(Liveness, Allocation)> {
+fn allocate_registers(lower: &mut PtxLowering, cfg: &Cfg, function: &Function) -> Result<(Liveness, Allocation)> {
     let classes = &lower.registers.classes;
     let too_big = || unsupported(function.span, format!("a kernel as big as `{}`", function.name));
     let mut live = Liveness::new(&lower.ops, cfg, classes.len()).ok_or_else(too_big)?;
@@ -163,7 +163,7 @@ struct Placed {
 }
 
 /// Replaces virtual registers by their places, and removes the moves that do nothing then.
-fn place_registers(lower: &mut Lower, cfg: &Cfg, live: &Liveness, allocation: &Allocation) -> Result<Placed> {
+fn place_registers(lower: &mut PtxLowering, cfg: &Cfg, live: &Liveness, allocation: &Allocation) -> Result<Placed> {
     let pinned = pinned_registers(lower);
     let lowered = frames::Lowered {
         ops: &lower.ops,
@@ -174,7 +174,7 @@ fn place_registers(lower: &mut Lower, cfg: &Cfg, live: &Liveness, allocation: &A
         variables: lower.local_bytes,
     };
     let mut calls = frames::lay_out_calls(&lower.activations, &lowered, &pinned, lower.index)?;
-    let Lower { ops, registers, instrs, .. } = lower;
+    let PtxLowering { ops, registers, instrs, .. } = lower;
     let unset = find_unset(ops, &live.at_entry, &pinned, registers, &allocation.place);
     let mut touches = in_flight::touches(ops, &allocation.place, registers.classes.len());
     let mut unfenced = in_flight::unfenced(ops, cfg, instrs, &allocation.place);
@@ -223,7 +223,7 @@ fn find_unset(ops: &[VirtualOp], at_entry: &[u32], filled: &[u32], registers: &R
     unset
 }
 
-fn resolve_labels(lower: &mut Lower) -> Result<()> {
+fn resolve_labels(lower: &mut PtxLowering) -> Result<()> {
     let n_ops = lower.ops.len() as u32;
     let labels = &lower.labels;
     let mut good = true;

@@ -2,7 +2,7 @@
 
 use ptx::ast::{Immediate, Instruction, Operand, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use super::address::space_of;
 use super::operand::Elements;
 use crate::error::Result;
@@ -45,7 +45,7 @@ fn form(modifiers: &[&str], selector: Option<u8>) -> Option<MmaForm> {
     MmaForm::new(m.parse().ok()?, k.parse().ok()?, types?, selector)
 }
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn mma(&mut self, instruction: &'a Instruction) -> Result<()> {
         let mut modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let is_sparse = modifiers.first().is_some_and(|first| first.starts_with("sp"));

@@ -2,14 +2,14 @@
 
 use ptx::ast::{Immediate, Instruction, Operand, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use super::address::space_of;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::Class;
 use program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Lowers `mbarrier.init.shared.b64 [a], n;` and the other operations on an mbarrier.
     pub(super) fn mbarrier(&mut self, instruction: &'a Instruction) -> Result<()> {
         let has = |word| instruction.has(word);

@@ -4,7 +4,7 @@ use ptx::ast::{Instruction, Operand, Type};
 
 use super::address::space_of;
 use super::operand::Elements;
-use super::{Lower, class_of};
+use super::{PtxLowering, class_of};
 use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::lanes::{Class, NONE};
 use program::{Access, Addr, MemSpace, OpKind, Order};
@@ -17,7 +17,7 @@ struct AccessForm {
     order: Order,
 }
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     fn parse_form(&self, instruction: &Instruction) -> Result<AccessForm> {
         let mut form = AccessForm {
             space: space_of(instruction).unwrap_or(MemSpace::Generic),

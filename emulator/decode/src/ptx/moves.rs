@@ -3,14 +3,14 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::operand::Elements;
-use super::{Lower, Reg, class_of, mov_of, special_registers};
+use super::{PtxLowering, Reg, class_of, mov_of, special_registers};
 use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::OpKind;
 use program::operands::clock_class;
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn mov(&mut self, instruction: &'a Instruction) -> Result<()> {
         self.count(instruction, 2)?;
         let (to, from) = (&instruction.operands[0], &instruction.operands[1]);

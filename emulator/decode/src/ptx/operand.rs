@@ -2,14 +2,14 @@
 
 use ptx::ast::{Operand, Type};
 
-use super::{Lower, special_registers};
+use super::{PtxLowering, special_registers};
 use crate::virtual_op::{FALSE, Reg, TRUE};
 use crate::{error::Result, passes::constants, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
 use program::window;
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Lowers a source of `class`. `ty` is the type of a number there.
     pub(super) fn source(&mut self, operand: &'a Operand, class: Class, ty: Option<Type>) -> Result<Src> {
         match operand {

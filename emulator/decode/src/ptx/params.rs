@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ptx::ast::{Function, Operand, Space, Type, Variable};
 
-use super::Lower;
+use super::PtxLowering;
 use crate::ptx::walk::{for_each_instruction, for_each_variable};
 use crate::virtual_op::{Reg, class_and_bits};
 use crate::{error::Result, ptx::scope::Binding};
@@ -76,7 +76,7 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
     found
 }
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Declares a `.param` variable inside a function, or a formal parameter without an actual one to stand for it.
     pub(super) fn param_variable(&mut self, v: &'a Variable) -> Result<Binding> {
         if v.space == Space::Reg {

@@ -1,6 +1,6 @@
 //! Special registers: values known before a warp starts, and values read when the instruction runs.
 
-use super::Lower;
+use super::PtxLowering;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
@@ -75,7 +75,7 @@ pub(super) fn find(name: &str) -> Option<SpecialSource> {
     })
 }
 
-impl Lower<'_> {
+impl PtxLowering<'_> {
     pub(super) fn special(&mut self, found: SpecialSource, name: &str, class: Class) -> Result<Src> {
         let value = match found {
             SpecialSource::Line(special) => {

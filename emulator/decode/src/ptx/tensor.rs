@@ -2,12 +2,12 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Addr, MemSpace, OpKind, TensorCopy, TensorWay};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Returns a placeholder for an absent address.
     pub(super) fn zero_address(&mut self) -> Result<Addr> {
         let src = self.constants.bits32(0, self.span)?;

@@ -2,13 +2,13 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::Lower;
+use super::PtxLowering;
 use super::operand::Elements;
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE};
 use program::{OpKind, Texture};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     /// Lowers `tex.2d.v4.f32.f32 {r, g, b, a}, [object, {x, y}];`
     pub(super) fn texture(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();

@@ -2,14 +2,14 @@
 
 use ptx::ast::{Space, Variable};
 
-use super::Lower;
+use super::PtxLowering;
 use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::ptx::index::{align_of, size_of};
 use crate::ptx::module_variables::local_name;
 use crate::ptx::scope::{Binding, Scope};
 use program::DeclaredArray;
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn variable(&mut self, v: &'a Variable) -> Result<()> {
         let binding = match v.space {
             Space::Shared => match self.shared.offset(v) {

@@ -2,13 +2,13 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::{Lower, special_registers};
+use super::{PtxLowering, special_registers};
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::{Builtin, lookup};
 use program::{BARRIERS, BarrierKind, BarrierResult, OpKind, ReduxKind, ShuffleMode, VoteMode};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn warp(&mut self, instruction: &'a Instruction) -> Result<()> {
         match instruction.opcode.as_str() {
             "bar" | "barrier" => self.barrier(instruction),

@@ -2,7 +2,7 @@
 
 use ptx::ast::{Immediate, Instruction, Operand};
 
-use super::Lower;
+use super::PtxLowering;
 use super::operand::Elements;
 use crate::error::Result;
 use arithmetic::lanes::{Class, Dst, Src};
@@ -14,7 +14,7 @@ const TARGET: &str = "sm_90a";
 
 const A_REGISTERS: usize = 4;
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn wgmma(&mut self, instruction: &'a Instruction) -> Result<()> {
         if !self.index.is_for(TARGET) {
             let name = instruction.mnemonic();

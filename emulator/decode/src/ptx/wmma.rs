@@ -6,7 +6,7 @@
 use ptx::ast::{Instruction, Operand, Type};
 
 use super::address::space_of;
-use super::{Lower, special_registers};
+use super::{PtxLowering, special_registers};
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
@@ -132,7 +132,7 @@ enum Orientation {
 }
 use Orientation::{AsStored, Transposed};
 
-impl<'a> Lower<'a> {
+impl<'a> PtxLowering<'a> {
     pub(super) fn wmma(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let done = match modifiers[..] {

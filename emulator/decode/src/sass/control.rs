@@ -6,7 +6,7 @@ use sass::operation::{Modifier, Operation};
 
 use super::emit::PendingResult;
 use super::operand::LineId;
-use super::{Lower, convergence};
+use super::{SassLowering, convergence};
 use crate::{error::Result, virtual_op::TRUE};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
@@ -14,7 +14,7 @@ use program::{
     BarrierKind, BarrierResult, Clock, OpKind, Reconverge, ReduxKind, ShuffleMode, Special, VoteMode, window,
 };
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     /// Combines the guard with a further predicate.
     fn narrow_guard(&mut self) -> Result<()> {
         let at = self

@@ -1,6 +1,6 @@
 //! Adds operations. All converged lanes compute intermediate values; only results are written under the guard.
 
-use super::Lower;
+use super::SassLowering;
 use crate::error::{DecodeError, Result, refused};
 use crate::passes::constants::Constants;
 use crate::passes::flow::{builtin_function, flow_of_form, flow_of_second_result};
@@ -15,7 +15,7 @@ pub(super) enum PendingResult {
     Pred(Dst, Src),
 }
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     /// Looks up the function of a PTX instruction.
     pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<AluFunction> {
         self.part(opcode, modifiers, 0)

@@ -3,7 +3,7 @@
 use ptx::ast::Type;
 use sass::operation::Modifier;
 
-use super::Lower;
+use super::SassLowering;
 use super::emit::PendingResult;
 use crate::error::Result;
 use arithmetic::lanes::Src;
@@ -51,7 +51,7 @@ const FLOATS: [(Modifier, Type); 4] = [
 /// PTX names of the directions of rounding, without to-nearest, which has no modifier.
 const ROUNDINGS: [(Modifier, &str); 3] = [(Modifier::Rm, "rm"), (Modifier::Rp, "rp"), (Modifier::Rz, "rz")];
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     /// Takes `RM.FTZ.SAT` as PTX modifiers of an operation that requires a rounding.
     fn modes(&mut self, ty: &'static str) -> Vec<&'static str> {
         let round = self.take_choice(&ROUNDINGS).unwrap_or("rn");

@@ -2,14 +2,14 @@
 
 use sass::operation::Modifier;
 
-use super::Lower;
+use super::SassLowering;
 use super::emit::PendingResult;
 use super::float::COMPARISONS;
 use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, SassStep, Shift};
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     /// Takes the PTX type of the words: signed unless the instruction has `U32`.
     pub(super) fn sign(&mut self) -> &'static str {
         if self.take_modifier(Modifier::U32) { "u32" } else { "s32" }
@@ -69,7 +69,7 @@ impl Lower<'_> {
         self.sum_of_many(&wants, &sources[..3], &carries)
     }
 
-    /// Computes [`Lower::add3`]'s sum of any number of words and carries with 64 bits.
+    /// Computes [`SassLowering::add3`]'s sum of any number of words and carries with 64 bits.
     fn sum_of_many(&mut self, wants: &[Option<u32>], words: &[Src], carries: &[Src]) -> Result<()> {
         let widen = self.builtin(Builtin::Zext64(32));
         let mut sum = self.wide_number(0)?;

@@ -1,6 +1,6 @@
 //! Decodes the kernels of a module of machine code: lowering, then the passes in their order.
 
-use super::{Lower, Segments, prune};
+use super::{SassLowering, Segments, prune};
 use crate::error::{self, DecodeError, Result};
 use crate::passes::finish::{alu_shape, each_target, finish_op, remove_moves};
 use crate::passes::{InitialRegisters, order, registers, sync_patterns, validate};
@@ -58,7 +58,7 @@ fn decode_kernel(
         let what = format!("`{}` with parameters at {:#x}", code.name, code.parameter_base);
         return Err(error::refused(what));
     }
-    let mut lower = Lower::new(code, number, segments, level, account)?;
+    let mut lower = SassLowering::new(code, number, segments, level, account)?;
     let starts = lower_instructions(&mut lower, code, files)?;
     let mut ops = std::mem::take(&mut lower.ops);
     for op in &mut ops {
@@ -115,7 +115,7 @@ fn decode_kernel(
 
 /// Lowers all instructions, and returns the position of the first operation of each, and of the end.
 fn lower_instructions<'a>(
-    lower: &mut Lower<'a>,
+    lower: &mut SassLowering<'a>,
     code: &'a sass::CubinKernel,
     files: &[(u32, String)],
 ) -> Result<Vec<u32>> {

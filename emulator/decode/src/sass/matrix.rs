@@ -3,7 +3,7 @@
 use sass::instruction::{Register, Value};
 use sass::operation::{Modifier, Operation};
 
-use super::Lower;
+use super::SassLowering;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
@@ -11,7 +11,7 @@ use arithmetic::products::{AccumulatorType, FactorType, Overflow, Round, Whole, 
 use program::mma::layout::{MmaForm, Types};
 use program::{MatrixAccess, MemSpace, Mma, OpKind};
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     /// Lowers `HMMA`, `IMMA`, `BMMA`, `DMMA`.
     pub(super) fn multiply_matrices(&mut self) -> Result<()> {
         let selector = match self.take_modifier(Modifier::Sp) {

@@ -5,14 +5,14 @@ use sass::Segment;
 use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
 use sass::operation::Modifier;
 
-use super::Lower;
+use super::SassLowering;
 use super::operand::LineId;
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     /// Returns the `nth` address among the operands.
     fn memory(&self, nth: usize) -> Result<Address> {
         let mut all = self.instruction.operands.iter().filter_map(|operand| match operand.value {

@@ -4,7 +4,7 @@ use ptx::ast::Type;
 use sass::instruction::{Constant, Halves, Index, Operand, Predicate, Register, Uniform, Value};
 
 use super::emit::PendingResult;
-use super::{FALSE, Lower, TRUE};
+use super::{FALSE, SassLowering, TRUE};
 use crate::{error::Result, virtual_op::AluFunction};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
@@ -35,7 +35,7 @@ impl LineId {
     }
 }
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     fn source(&mut self, at: usize) -> Result<Operand> {
         self.take_source(at).ok_or_else(|| self.unsupported())
     }

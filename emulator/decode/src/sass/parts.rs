@@ -4,7 +4,7 @@
 use sass::instruction::{Operand, Predicate, Register, Uniform, Value};
 use sass::operation::{Modifier, Operation};
 
-use super::Lower;
+use super::SassLowering;
 use crate::error::Result;
 
 /// The parts that lowering has taken: bit sets of positions.
@@ -51,7 +51,7 @@ fn is_hint(operation: Operation, modifier: Modifier) -> bool {
         }
 }
 
-impl Lower<'_> {
+impl SassLowering<'_> {
     pub(super) fn take_modifier(&mut self, modifier: Modifier) -> bool {
         let own = self.instruction.modifiers.iter().enumerate();
         let bits = own.filter(|(_, own)| **own == modifier).fold(0, |bits, (at, _)| bits | bit(at));

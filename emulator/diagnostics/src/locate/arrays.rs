@@ -187,7 +187,7 @@ impl LaunchContext<'_> {
         let function = function_of(symbol).or(Some(self.plain_kernel_name()));
         // The array may be that of a caller in another file.
         self.frames(instr).iter().find_map(|loc| {
-            let source = self.text_of(loc.file)?;
+            let source = self.source_of_file(loc.file)?;
             let mut qualifiers = qualifiers.iter();
             qualifiers.find_map(|qualifier| source.array(qualifier, plain_name(symbol), function))
         })
@@ -239,10 +239,10 @@ impl LaunchContext<'_> {
         let (start, bytes) =
             depot.map_or((0, u64::from(kernel.local_bytes)), |array| (u64::from(array.offset), u64::from(array.bytes)));
         // The compiler joins all local arrays into one: the source says which, if it has one only.
-        let arrays = self.source(instr).map(|source| source.arrays("")).unwrap_or_default();
+        let arrays = self.source_of(instr).map(|source| source.arrays("")).unwrap_or_default();
         let accessed = self.element_of(instr, access_bytes).0;
         let is_parameter =
-            |ty: &str| self.source(instr).is_some_and(|source| source.contains(&format!("typename {ty}")));
+            |ty: &str| self.source_of(instr).is_some_and(|source| source.contains(&format!("typename {ty}")));
         let fits = |declared: &Declared| {
             let n: Option<u64> = declared.dims.iter().copied().product();
             let size = size_of(&declared.ty).or_else(|| is_parameter(&declared.ty).then_some(accessed)).map(u64::from);
@@ -308,7 +308,7 @@ impl LaunchContext<'_> {
 
     pub(crate) fn line_uses(&self, instr: u32, name: &str) -> Vec<Use> {
         let line = self.loc(instr).map_or(0, |loc| loc.line);
-        self.source(instr).map(|source| source.uses(line, name)).unwrap_or_default()
+        self.source_of(instr).map(|source| source.uses(line, name)).unwrap_or_default()
     }
 
     /// Uses of an array in the line of an instruction, to underline.
@@ -318,7 +318,7 @@ impl LaunchContext<'_> {
 
     /// Uses of an array in a line: those of a kind, or where there are none, all.
     pub(crate) fn uses_at(&self, loc: SourceLoc, name: &str, kind: AccessKind) -> Vec<Use> {
-        let mut uses = self.text_of(loc.file).map(|source| source.uses(loc.line, name)).unwrap_or_default();
+        let mut uses = self.source_of_file(loc.file).map(|source| source.uses(loc.line, name)).unwrap_or_default();
         if uses.is_empty() {
             uses = self.uses_by_pointers(loc, name).unwrap_or_default();
         }
@@ -329,7 +329,7 @@ impl LaunchContext<'_> {
     /// Returns the uses of an array by pointers into it, with subscripts that count from its start: for `row[x]` after
     /// `row = image + y * pitch`, `y * pitch + x`.
     fn uses_by_pointers(&self, loc: SourceLoc, name: &str) -> Option<Vec<Use>> {
-        let source = self.text_of(loc.file)?;
+        let source = self.source_of_file(loc.file)?;
         let into_array = |pointer: &str| {
             let definition = source.definition_for(&self.inputs.kernel.name, pointer, Some(loc.line))?;
             let offset = definition.strip_prefix(name)?.trim_start().strip_prefix('+')?.trim();

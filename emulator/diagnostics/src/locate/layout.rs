@@ -105,7 +105,7 @@ impl Case<'_> {
 
     /// Returns the value of a variable that is set once, as written.
     pub(crate) fn definition(&self, name: &str) -> Option<&str> {
-        self.launch.text_of(self.file())?.definition(&self.launch.inputs.kernel.name, name)
+        self.launch.source_of_file(self.file())?.definition(&self.launch.inputs.kernel.name, name)
     }
 
     /// Returns the value of a parameter, a constant or a number: the same for all threads, and chosen by the
@@ -241,7 +241,7 @@ impl Case<'_> {
     /// Returns whether a name is a number, or a constant of the source, but no parameter.
     fn constant(&self, name: &str) -> bool {
         name.parse::<i64>().is_ok()
-            || self.launch.text_of(self.file()).is_some_and(|source| source.constant(name).is_some())
+            || self.launch.source_of_file(self.file()).is_some_and(|source| source.constant(name).is_some())
     }
 
     /// Splits a product into its text, pitch and the pitch's value: `row * K` into `row`, `K` and K's value.

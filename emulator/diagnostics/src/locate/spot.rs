@@ -53,7 +53,7 @@ pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool
     let (Some(x), Some(y)) = (a.first(), b.first()) else { return false };
     a[1..] == b[1..]
         && x.file == y.file
-        && launch.text_of(x.file).is_some_and(|source| {
+        && launch.source_of_file(x.file).is_some_and(|source| {
             let statement = |line, column| source.statement(line, column);
             statement(x.line, x.column).is_some() && statement(x.line, x.column) == statement(y.line, y.column)
         })
@@ -62,7 +62,7 @@ pub(crate) fn same_statement(launch: &LaunchContext<'_>, a: u32, b: u32) -> bool
 /// Returns whether the read is in the header of a branch and the write in its body, so that no barrier fits between.
 pub(crate) fn under_its_header(launch: &LaunchContext<'_>, write: u32, read: u32) -> bool {
     let Some(loc) = launch.loc(read) else { return false };
-    let position = launch.text_of(loc.file).and_then(|source| source.position(loc.line, loc.column));
+    let position = launch.source_of_file(loc.file).and_then(|source| source.position(loc.line, loc.column));
     let within = |position: usize| {
         launch.around(write).iter().any(|one| {
             let header = one.enclosure.start..one.enclosure.body.start;
@@ -129,7 +129,7 @@ pub(crate) fn taken(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
 
 /// Returns the line of a `__syncthreads;` where a barrier would be advised: it calls nothing.
 pub(crate) fn not_called(launch: &LaunchContext<'_>, spot: &Spot) -> Option<u32> {
-    let source = launch.text_of(spot.file)?;
+    let source = launch.source_of_file(spot.file)?;
     let last = spot.before.or(spot.round.map(|(_, end)| end))?;
     let is = |line: &u32| {
         let text = source.clean_line(*line).unwrap_or_default();
@@ -158,7 +158,7 @@ fn between(launch: &LaunchContext<'_>, first: u32, then: u32) -> Option<Spot> {
     if a.file != b.file {
         return None;
     }
-    let source = launch.text_of(a.file)?;
+    let source = launch.source_of_file(a.file)?;
     if source.statement(a.line, a.column) == source.statement(b.line, b.column) {
         return None;
     }

@@ -211,7 +211,7 @@ impl LaunchContext<'_> {
             })?,
         };
         let given = concluded.as_ref().map(|(name, value)| (name.as_str(), *value));
-        let constant = |name: &str| self.text_of(file).is_some_and(|source| source.constant(name).is_some());
+        let constant = |name: &str| self.source_of_file(file).is_some_and(|source| source.constant(name).is_some());
         let values = names
             .iter()
             .filter(|name| !constant(name))
@@ -230,7 +230,7 @@ impl LaunchContext<'_> {
             })
         };
         let flat_block = self.inputs.request.block[1..] == [1, 1];
-        let definition = |name: &str| self.text_of(file)?.definition(&self.inputs.kernel.name, name);
+        let definition = |name: &str| self.source_of_file(file)?.definition(&self.inputs.kernel.name, name);
         let positions = names
             .iter()
             .filter(|name| plain(name) || flat_block && definition(name).is_some_and(plain))
@@ -304,7 +304,7 @@ impl LaunchContext<'_> {
         if let Some(value) = self.value_in(file, name) {
             return Some(value);
         }
-        let text = self.text_of(file)?.definition_for(&self.inputs.kernel.name, name, scope.line)?;
+        let text = self.source_of_file(file)?.definition_for(&self.inputs.kernel.name, name, scope.line)?;
         let names = |name: &str, depth: u32| self.variable(file, name, who, depth, scope);
         expression::evaluate(text, depth, &names, scope.overflow)
     }

@@ -49,7 +49,7 @@ impl LaunchContext<'_> {
 pub(crate) fn lying_bound(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
     let line = launch.loc(case.instr)?.line;
-    let source = launch.source(case.instr)?;
+    let source = launch.source_of(case.instr)?;
     let conditions = source.conditions(&launch.inputs.kernel.name, line);
     let integers = launch.integers();
     outside.iter().find_map(|part| {

@@ -307,7 +307,7 @@ fn reach(case: &Case<'_>, target: &Target, at: usize, line: u32) -> Option<(Stri
     if !matches!(case.access.space, MemSpace::Shared | MemSpace::Local) {
         return None;
     }
-    let (source, dims) = (launch.text_of(case.file())?, &target.element.dims);
+    let (source, dims) = (launch.source_of_file(case.file())?, &target.element.dims);
     let conditions = source.conditions(&launch.inputs.kernel.name, line);
     let uses = source.uses(line, &target.element.name).into_iter().filter(|used| used.subscripts.len() == dims.len());
     let reaches = uses.filter_map(|mut used| {
@@ -326,7 +326,7 @@ fn reach(case: &Case<'_>, target: &Target, at: usize, line: u32) -> Option<(Stri
 /// Returns the elements that a row of a tile needs for all subscripts that comparisons bound.
 fn longest_row(case: &Case<'_>, target: &Target) -> Option<i64> {
     let last = target.element.dims.len().checked_sub(1).filter(|at| *at > 0)?;
-    let lines = 1..=case.launch.text_of(case.file())?.n_lines();
+    let lines = 1..=case.launch.source_of_file(case.file())?.n_lines();
     lines.filter_map(|line| Some(reach(case, target, last, line)?.1 + 1)).max()
 }
 
@@ -338,7 +338,7 @@ fn guard_reason(case: &Case<'_>, target: &Target, reaches: Option<&str>) -> Opti
     // Of a vector that begins in the array, the comparison lets through what it should.
     let elements = 0..target.element.n_elements as i64;
     (!elements.contains(&target.element.index)).then_some(())?;
-    let conditions = launch.source(case.instr)?.conditions(&launch.inputs.kernel.name, launch.loc(case.instr)?.line);
+    let conditions = launch.source_of(case.instr)?.conditions(&launch.inputs.kernel.name, launch.loc(case.instr)?.line);
     // Conditions whose left side is one too large: with one less, the access is inside. The nearest is reported.
     let inside = conditions.iter().filter_map(|one| {
         let (is, bound) = (case.value(&one.left)?, case.value(&one.right)?);
@@ -497,7 +497,7 @@ pub(crate) fn one_round_less(launch: &LaunchContext<'_>, instr: u32) -> Option<S
         Some((around, variable.trim(), bound.trim()))
     });
     let (Some((around, variable, bound)), None) = (counted.next(), counted.next()) else { return None };
-    let constant = || launch.text_of(around.file)?.evaluate(bound);
+    let constant = || launch.source_of_file(around.file)?.evaluate(bound);
     let last = launch.value(instr, bound).or_else(constant)?;
     let less = code(&format!("{variable} < {bound}"));
     let place = around.name(launch, instr);
@@ -510,7 +510,7 @@ fn tree_reason(case: &Case<'_>, target: &Target) -> Option<Reason> {
     let launch = case.launch;
     let explained = case.explained.as_ref()?;
     let line = launch.loc(case.instr)?.line;
-    let source = launch.source(case.instr)?;
+    let source = launch.source_of(case.instr)?;
     let [subscript] = &explained.used.subscripts[..] else { return None };
     let (a, b) = subscript.split_once('+')?;
     let conditions = source.conditions(&launch.inputs.kernel.name, line);
@@ -624,7 +624,7 @@ pub(crate) fn block_shape(launch: &LaunchContext<'_>) -> Option<Reason> {
 fn grid_reason(case: &Case<'_>, target: &Target, outside: &[Outside]) -> Option<Reason> {
     let launch = case.launch;
     let request = launch.inputs.request;
-    let source = launch.source(case.instr)?;
+    let source = launch.source_of(case.instr)?;
     let total = |axis: usize| u64::from(request.grid[axis]) * u64::from(request.block[axis]);
     let preferred: [&[&str]; 3] =
         [&["N", "n", "cols", "width", "W"], &["M", "m", "rows", "height", "H"], &["depth", "D", "K"]];
@@ -865,7 +865,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         let null = (0..kernel.params.len()).find(|&index| {
             let param = &kernel.params[index];
             let (name, _) = launch.parameter(index);
-            let used = launch.source(case.instr).is_none() || !launch.line_uses(case.instr, &name).is_empty();
+            let used = launch.source_of(case.instr).is_none() || !launch.line_uses(case.instr, &name).is_empty();
             param.maybe_pointer && param.bytes == 8 && launch.parameter_value(index) == Some(0) && used
         });
         let name = null.map(|index| launch.parameter(index).0);

@@ -391,7 +391,8 @@ pub(crate) fn in_step(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     let step = |party: &RaceParty| {
         let target = launch.target(party.instr, race.space, race.address, party.bytes, party.kind);
         let name = target.map(|target| target.element.name);
-        let (Some(name), Some(source), Some(loc)) = (name, launch.source(party.instr), launch.loc(party.instr)) else {
+        let (Some(name), Some(source), Some(loc)) = (name, launch.source_of(party.instr), launch.loc(party.instr))
+        else {
             return false;
         };
         let uses = source.uses(loc.line, &name);
@@ -437,7 +438,8 @@ fn is_clearer(launch: &LaunchContext<'_>, mistake: &MistakeGroup, than: &Mistake
 pub(crate) fn names_its_array(launch: &LaunchContext<'_>, race: &RaceFacts) -> bool {
     race.parties.iter().all(|party| {
         let target = launch.target(party.instr, race.space, race.address, 1, party.kind).filter(|target| target.named);
-        let (Some(target), Some(source), [loc]) = (target, launch.source(party.instr), &launch.frames(party.instr)[..])
+        let (Some(target), Some(source), [loc]) =
+            (target, launch.source_of(party.instr), &launch.frames(party.instr)[..])
         else {
             return true;
         };

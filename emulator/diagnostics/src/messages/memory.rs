@@ -72,7 +72,7 @@ pub(crate) fn misaligned(launch: &LaunchContext<'_>, mistake: &MistakeGroup, acc
     let (a_row, so, row) = match declared.map(|length| (String::new(), *length)).or_else(of_index) {
         Some(row) => ("a row", "so ", Some(row)),
         None if let Some((definition, row)) = pointer_row(&case, target) => {
-            let line = launch.source(case.instr).and_then(|source| source.line_with(definition));
+            let line = launch.source_of(case.instr).and_then(|source| source.line_with(definition));
             let line = line.map(|line| format!(" (line {line})")).unwrap_or_default();
             draft.notes.push(format!("The pointer is {}{line}.", code(definition)));
             ("if a row", "", Some(row))

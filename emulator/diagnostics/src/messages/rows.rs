@@ -11,7 +11,7 @@ use simt::program::MemSpace;
 /// Returns whether another matrix has as many rows as `row` counts, and `row` is multiplied by their length there.
 fn is_row_elsewhere(case: &Case<'_>, row: &str, n_rows: i64) -> bool {
     let Case { launch, instr, .. } = *case;
-    let Some(source) = launch.source(instr) else { return false };
+    let Some(source) = launch.source_of(instr) else { return false };
     (0..launch.inputs.kernel.params.len()).any(|index| {
         let (name, ty) = launch.parameter(index);
         let element = ty.and_then(|ty| size_of(ty.trim_end_matches('*').trim()));
@@ -39,7 +39,7 @@ pub(crate) fn wrong_row(case: &Case<'_>, target: &Target) -> Option<Reason> {
     }
     let (x, (pitch, length), y) = case.row_and_place()?;
     let (x, y) = (x.as_str(), y.as_str());
-    let (source, kernel) = (launch.source(case.instr)?, &launch.inputs.kernel.name);
+    let (source, kernel) = (launch.source_of(case.instr)?, &launch.inputs.kernel.name);
     let n = target.element.n_elements as i64;
     let name = &target.element.name;
     let of = |row: &str, pitch: &str, place: &str| {

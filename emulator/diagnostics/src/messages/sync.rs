@@ -314,7 +314,7 @@ pub(crate) fn advice(launch: &LaunchContext<'_>, main_instr: u32, around: &[Opti
 
 /// Returns the branch or loop around an instruction whose header depends on the thread, where it is the only one.
 fn by_thread<'a>(launch: &'a LaunchContext<'_>, instr: u32) -> Option<Around<'a>> {
-    let (source, around) = (launch.source(instr)?, launch.around(instr));
+    let (source, around) = (launch.source_of(instr)?, launch.around(instr));
     let kernel = &launch.inputs.kernel.name;
     let mut apart = around.into_iter().filter(|one| source.depends_on_thread(kernel, &one.enclosure.header));
     apart.next().filter(|_| apart.next().is_none())
@@ -323,7 +323,7 @@ fn by_thread<'a>(launch: &'a LaunchContext<'_>, instr: u32) -> Option<Around<'a>
 /// Returns the branch or loop that keeps part of a warp from a barrier: the one around it whose header depends on the
 /// thread. `None` where there is not exactly one, or where a `return` may be the reason.
 pub(crate) fn branch_of<'a>(launch: &'a LaunchContext<'_>, instr: u32, exit: Option<u32>) -> Option<Around<'a>> {
-    let source = launch.source(instr)?;
+    let source = launch.source_of(instr)?;
     let kernel = &launch.inputs.kernel.name;
     let ended = launch.info(exit?)?;
     let returns = !source.returns(kernel, source.n_lines() + 1).is_empty();
@@ -382,7 +382,7 @@ pub(crate) fn exited(
     // Compilers join all returns at the end of a kernel: the source is a better guide, if it has one only.
     let instr = mistake.first.instr;
     let line = launch.place(instr).line;
-    let source = launch.source(instr);
+    let source = launch.source_of(instr);
     let around = launch.around(instr);
     // Those above the barrier, and those of an earlier round of a loop around it.
     let file = launch.loc(instr).map(|loc| loc.file);
@@ -443,7 +443,7 @@ fn call_name(launch: &LaunchContext<'_>, instr: u32) -> String {
 
 /// Returns the call of `__ffs` that gives a shuffle the number of its lane, where nothing is subtracted from it.
 fn lane_from_one<'a>(launch: &'a LaunchContext<'_>, instr: u32) -> Option<&'a str> {
-    let (source, loc) = (launch.source(instr)?, launch.loc(instr)?);
+    let (source, loc) = (launch.source_of(instr)?, launch.loc(instr)?);
     let (_, rest) = source.clean_line(loc.line)?.split_once("__shfl_sync")?;
     let lane = split(bracketed(rest.trim_start())?, ',').get(2)?.trim();
     let is_set = |line: &u32| source.uses(*line, lane).iter().any(|used| used.stored);
@@ -475,7 +475,7 @@ fn diverging<'a>(launch: &'a LaunchContext<'_>, instr: u32) -> Option<(Around<'a
     let branches: Vec<_> =
         branches.filter(|one| matches!(one.enclosure.control, Control::If | Control::Else)).collect();
     let by_thread = |one: &&Around<'_>| {
-        let source = launch.text_of(one.file);
+        let source = launch.source_of_file(one.file);
         source.is_some_and(|source| source.depends_on_thread(kernel, &one.enclosure.condition))
     };
     match branches.iter().find(by_thread) {
@@ -619,7 +619,7 @@ pub(crate) fn mask(launch: &LaunchContext<'_>, mistake: &MistakeGroup, facts: &S
     });
     let branch = diverging(launch, instr);
     let (_, line) = launch.line(instr);
-    let own = launch.source(instr).filter(|_| launch.frames(instr).len() == 1);
+    let own = launch.source_of(instr).filter(|_| launch.frames(instr).len() == 1);
     let returns = own.is_none_or(|source| !source.returns(&launch.inputs.kernel.name, line).is_empty());
     let under = branch.map(|(one, _)| {
         format!(

@@ -125,7 +125,7 @@ fn loop_reason(
     if let Some(reason) = launch.strange_argument() {
         return reason;
     }
-    let found = around.and_then(|one| Some((one, launch.text_of(one.file)?)));
+    let found = around.and_then(|one| Some((one, launch.source_of_file(one.file)?)));
     let Some((around, source)) = found else { return Reason { why: None, advice: slow } };
     let step =
         around.enclosure.header.strip_suffix(')').and_then(|header| header.split(';').nth(2)).unwrap_or_default();
@@ -377,7 +377,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
         return draft.on_gpu(on_gpu);
     }
     let line = launch.place(instr).line;
-    if let Some((_, condition)) = launch.source(instr).and_then(|source| source.enclosing_condition(line)) {
+    if let Some((_, condition)) = launch.source_of(instr).and_then(|source| source.enclosing_condition(line)) {
         let values = values(launch, instr, &condition, first_thread(mistake));
         draft.why = Some(format!("{} is true here{values}.", code(&condition)));
     }
@@ -386,7 +386,8 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
 
 /// Returns the `__constant__` variables that the source stores to. `None`: the source may have a trap of its own.
 fn stored_constants(launch: &LaunchContext<'_>, instr: u32) -> Option<Vec<String>> {
-    let sources: Vec<&Source> = launch.inputs.files.iter().filter_map(|(file, _)| launch.text_of(*file)).collect();
+    let sources: Vec<&Source> =
+        launch.inputs.files.iter().filter_map(|(file, _)| launch.source_of_file(*file)).collect();
     if sources.is_empty() || launch.inputs.kernel.machine_code {
         return None;
     }

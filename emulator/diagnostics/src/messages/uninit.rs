@@ -46,7 +46,8 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     let main_instr = draft.instr.unwrap_or(mistake.first.instr);
     let thread_name = launch.thread_name(case.who.block, case.who.thread);
     // The compiler moves a load up to the barrier before it, whose line it then has.
-    let barrier = launch.loc(load).and_then(|loc| Some(launch.text_of(loc.file)?.uses(loc.line, "__syncthreads")));
+    let barrier =
+        launch.loc(load).and_then(|loc| Some(launch.source_of_file(loc.file)?.uses(loc.line, "__syncthreads")));
     let where_to = if barrier.is_some_and(|uses| !uses.is_empty()) { "after" } else { "at" };
     let read =
         if at_once { "Read".to_owned() } else { format!("Read {where_to} {}", launch.line_name(main_instr, load)) };
@@ -313,7 +314,7 @@ pub(crate) fn in_flight(
         return crate::messages::phases::not_waited(launch, draft, load, phase);
     }
     // The words of the program: intrinsics, or PTX.
-    let text = |instr: u32| launch.source(instr).is_some_and(|source| source.contains("__pipeline_"));
+    let text = |instr: u32| launch.source_of(instr).is_some_and(|source| source.contains("__pipeline_"));
     let intrinsics = text(copy.instr) || text(case.instr);
     let wait = |n: u32| match intrinsics {
         true => format!("__pipeline_wait_prior({n})"),

@@ -15,8 +15,8 @@ use simt::occupancy::{Footprint, blocks_per_sm};
 use simt::texture::Textures;
 
 use crate::allocations::{self, FIRST_DEVICE_ADDRESS};
-use crate::api::{forecast, function::max_threads, library::function_of, module::Function};
 use crate::api::{function, texture};
+use crate::api::{function::max_threads, library::function_of, module::Function, predict};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};
 use crate::cuda_constants::{launch as ids, node};
@@ -300,7 +300,7 @@ impl Work for Kernel {
         }
         let textures = if function.has_textures { texture::all() } else { Textures::default() };
         if *predict {
-            self.slot.set(LaunchResult::Predicted(forecast::report(function, request, textures)));
+            self.slot.set(LaunchResult::Predicted(predict::report(function, request, textures)));
             return Ok(());
         }
         self.workspace.as_ref().map_or(Ok(()), Workspace::clear)?;
@@ -311,7 +311,7 @@ impl Work for Kernel {
                 context.print(&report.printed);
                 if *prints {
                     diagnose::findings(&report.findings);
-                    mistakes::remember_outputs(&report.outputs);
+                    mistakes::remember_outputs(&report.undefined_outputs);
                     unwritten::note_launch(function.loaded.kernel(), request);
                 }
                 let worst = report.findings.iter().find(|f| f.severity == Severity::Error);

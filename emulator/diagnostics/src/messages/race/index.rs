@@ -116,7 +116,7 @@ impl RaceMessage<'_> {
         let [n_buffers @ 2..=8, _, _] = target.element.dims[..] else { return None };
         let explained = launch.explain(first.instr, target, first.kind, first.thread_id())?;
         let chosen = explained.used.subscripts.first()?;
-        let source = launch.text_of(explained.file)?;
+        let source = launch.source_of_file(explained.file)?;
         let value: u64 = source.definition(&launch.inputs.kernel.name, chosen)?.parse().ok()?;
         let (file, lines) = spot::common_loop(launch, first.instr, second.instr)?;
         let next = match n_buffers {
@@ -151,7 +151,7 @@ impl RaceMessage<'_> {
         let starts_in_block = init.contains("blockIdx.x") || {
             let start = init.split_once('=')?.1.trim();
             let kernel = &launch.inputs.kernel.name;
-            launch.source(first.instr)?.definition(kernel, start).is_some_and(|text| text.contains("blockIdx.x"))
+            launch.source_of(first.instr)?.definition(kernel, start).is_some_and(|text| text.contains("blockIdx.x"))
         };
         (self.between_blocks() && starts_in_block && step == "blockDim.x").then(|| {
             Reason::new(
@@ -168,7 +168,7 @@ impl RaceMessage<'_> {
 /// Returns a longer row of the array that would hold all values of a part of the index: a condition says how many there
 /// are.
 fn longer_row(launch: &LaunchContext<'_>, instr: u32, part: &Outside, target: &Target) -> Option<String> {
-    let (source, pitch) = (launch.source(instr)?, part.pitch.as_ref()?);
+    let (source, pitch) = (launch.source_of(instr)?, part.pitch.as_ref()?);
     let conditions = source.conditions(&launch.inputs.kernel.name, launch.loc(instr)?.line);
     let bound = conditions.iter().find(|found| {
         let n = launch.value(instr, &found.right).unwrap_or(0);

@@ -50,7 +50,7 @@ impl RaceMessage<'_> {
         // The compiler names no line for what it reads before the loop.
         let is_unnamed = place.text.is_none() && party.kind == AccessKind::Read;
         let before_loop = is_unnamed.then(|| self.loop_of_nothing()).flatten();
-        let of_loop = before_loop.and_then(|one| Some((one.line, launch.text_of(one.file)?.line(one.line)?)));
+        let of_loop = before_loop.and_then(|one| Some((one.line, launch.source_of_file(one.file)?.line(one.line)?)));
         lines.push(of_loop.map_or_else(|| place.listed(), |(line, text)| format!("{line:>4} | {text}")));
         let Some(text) = &place.text else { return lines };
         let marks = marks(text, &self.underlined(party));
@@ -77,7 +77,7 @@ pub(super) fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: Ra
     if !same || first.kind == AccessKind::Atomic || second.kind == AccessKind::Atomic {
         return false;
     }
-    if launch.source(first.instr).is_none() {
+    if launch.source_of(first.instr).is_none() {
         // Without the text: a load and a store through one register.
         let operand = |instr: u32| {
             launch.info(instr)?.text.split_once('[')?.1.split_once(']').map(|(inside, _)| inside.to_owned())
@@ -87,6 +87,6 @@ pub(super) fn is_update(launch: &LaunchContext<'_>, first: RaceParty, second: Ra
     }
     let uses = launch.uses(first.instr, array, AccessKind::Write);
     let line = a.map_or(0, |loc| loc.line);
-    let all = launch.source(first.instr).map(|source| source.uses(line, array)).unwrap_or_default();
+    let all = launch.source_of(first.instr).map(|source| source.uses(line, array)).unwrap_or_default();
     all.len() == 1 && uses.iter().any(|found| found.stored && found.loaded)
 }

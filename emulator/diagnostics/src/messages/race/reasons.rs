@@ -172,7 +172,7 @@ impl RaceMessage<'_> {
     /// Returns the reason where each of two threads exchanges the same two elements in one step: both store to both.
     fn exchange(&self) -> Option<Reason> {
         let Self { launch, first, second, ref array, .. } = *self;
-        let source = launch.source(first.instr)?;
+        let source = launch.source_of(first.instr)?;
         let step = match self.common_loop() {
             // No barrier makes blocks go on to the next round together.
             Some(_) if self.between_blocks() => return None,
@@ -226,7 +226,7 @@ impl RaceMessage<'_> {
     fn claim(&self) -> Option<Reason> {
         let Self { launch, first, ref array, ref target, .. } = *self;
         let [used] = &launch.uses(first.instr, array, AccessKind::Write)[..] else { return None };
-        let text = launch.source(first.instr)?.clean_line(used.line)?;
+        let text = launch.source_of(first.instr)?.clean_line(used.line)?;
         let element = text.get(used.start..used.end)?;
         let new = text.get(used.end..)?.trim_start().strip_prefix('=')?.split_once(';')?.0.trim();
         let around = launch.around(first.instr);
@@ -317,7 +317,7 @@ impl RaceMessage<'_> {
     /// variable of its own.
     fn may_be_a_variable(&self) -> bool {
         let Self { launch, facts: race, first, ref target, ref array, .. } = *self;
-        let (Some(source), Some(loc)) = (launch.source(first.instr), launch.loc(first.instr)) else { return false };
+        let (Some(source), Some(loc)) = (launch.source_of(first.instr), launch.loc(first.instr)) else { return false };
         let is_scalar = { target.as_ref() }.is_some_and(|target| target.named && target.element.n_elements == 1);
         let by_all = |line: u32| source.enclosing_condition(line).is_none();
         let reads = |line: u32| {

@@ -31,14 +31,14 @@ impl Filler<'_> {
 
     /// Returns the line of the condition around it, and the condition.
     pub(super) fn condition(&self) -> Option<(u32, String)> {
-        self.launch.text_of(self.file)?.condition(self.line)
+        self.launch.source_of_file(self.file)?.condition(self.line)
     }
 
     /// Returns the subscripts with which the line stores to the array, and for each the value that it would have for
     /// the element `target`.
     fn subscripts(&self) -> Option<Vec<(String, i64)>> {
         let element = &self.target.element;
-        let uses = self.launch.text_of(self.file)?.uses(self.line, &element.name);
+        let uses = self.launch.source_of_file(self.file)?.uses(self.line, &element.name);
         let stored = uses.into_iter().find(|found| found.stored)?;
         if stored.subscripts.len() != element.dims.len() {
             return None;
@@ -79,7 +79,7 @@ impl Filler<'_> {
             if values.len() == 1 || value < n {
                 return None;
             }
-            let set = launch.text_of(self.file)?.definition(&launch.inputs.kernel.name, &text);
+            let set = launch.source_of_file(self.file)?.definition(&launch.inputs.kernel.name, &text);
             let is = set.map_or_else(|| code(&text), |set| format!("{}, which is {},", code(&text), code(set)));
             let is_whole =
                 self.condition().is_none() && first == 0 && n == lanes * values.len() as i64 && size % n == 0;
@@ -128,7 +128,7 @@ impl Filler<'_> {
     ) -> Option<Reason> {
         let Self { launch, block, main_instr, .. } = *self;
         let (text, size, name) = (text.as_str(), i64::try_from(size).ok()?, &self.target.element.name);
-        let source = launch.text_of(self.file)?;
+        let source = launch.source_of_file(self.file)?;
         let set = source.definition_for(&launch.inputs.kernel.name, text, Some(self.line)).unwrap_or(text);
         let around = launch.around(self.instr);
         let counter = |thread: u64| {
@@ -228,7 +228,7 @@ pub(super) fn fillers<'a>(case: &Case<'a>, target: &'a Target, main_instr: u32) 
     let name = &target.element.name;
     // A function that loads has the array's name in its caller.
     let files = launch.frames(case.instr).into_iter().map(|loc| loc.file);
-    let lines = files.filter_map(|file| Some((file, launch.text_of(file)?.lines_storing(name))));
+    let lines = files.filter_map(|file| Some((file, launch.source_of_file(file)?.lines_storing(name))));
     let Some((file, lines)) = { lines }.find(|(_, lines)| !lines.is_empty()) else { return Vec::new() };
     let is_store = |kind: &OpKind| matches!(kind, OpKind::Store(_) | OpKind::CpAsync { .. });
     let stores = launch.inputs.kernel.ops.iter().filter(|op| is_store(&op.kind)).map(|op| op.instr);
@@ -258,7 +258,7 @@ pub(super) fn not_shared(fillers: &[Filler<'_>]) -> Option<Reason> {
     let Filler { launch, target, .. } = *fillers.first()?;
     let name = &target.element.name;
     let by_thread = |filler: &&Filler<'_>| {
-        let Some(source) = launch.text_of(filler.file) else { return false };
+        let Some(source) = launch.source_of_file(filler.file) else { return false };
         let uses = source.uses(filler.line, name);
         let mut subscripts = uses.iter().filter(|found| found.stored).flat_map(|found| &found.subscripts);
         subscripts.any(|text| source.depends_on_thread(&launch.inputs.kernel.name, text))

@@ -130,7 +130,7 @@ fn occupancy(machine: &MachineCodeExplanation, occupancy: &Occupancy) -> String 
         occupancy.limit
     );
     // A small launch has fewer blocks than fit.
-    let launched = machine.forecast.prediction.as_ref().map(|p| (p.n_blocks, p.n_sms));
+    let launched = machine.predicted.prediction.as_ref().map(|p| (p.n_blocks, p.n_sms));
     if let Some((blocks, sms)) = launched
         && blocks < u64::from(sms) * u64::from(occupancy.blocks)
     {
@@ -157,8 +157,8 @@ fn binding(prediction: &Prediction) -> Option<String> {
 
 fn facts(machine: &MachineCodeExplanation) -> Vec<(String, String)> {
     let mut facts = Vec::new();
-    let forecast = &machine.forecast;
-    match (&forecast.prediction, &forecast.no_prediction) {
+    let predicted = &machine.predicted;
+    match (&predicted.prediction, &predicted.no_prediction) {
         (Some(prediction), _) => {
             facts.push((
                 format!("predicted on an {}", prediction.gpu),
@@ -176,7 +176,7 @@ fn facts(machine: &MachineCodeExplanation) -> Vec<(String, String)> {
             facts.push(("no prediction".into(), why.clone().unwrap_or_else(|| "the kernel was not launched".into())))
         }
     }
-    if let Some(known) = &forecast.occupancy {
+    if let Some(known) = &predicted.occupancy {
         facts.push(("occupancy".into(), occupancy(machine, known)));
     }
     let issued: u64 = machine.instructions.iter().map(|i| i.issued).sum();
@@ -202,7 +202,7 @@ fn is_in_loop(machine: &MachineCodeExplanation, instruction: &Instruction) -> bo
 }
 
 fn change(yours: &Subject, finished: &Subject) -> Option<String> {
-    let of = |subject: &'_ Subject| subject.explained.machine.as_ref()?.forecast.prediction.clone();
+    let of = |subject: &'_ Subject| subject.explained.machine.as_ref()?.predicted.prediction.clone();
     let (yours, finished) = (of(yours)?, of(finished)?);
     let within = band(yours.band.max(finished.band));
     let words = |sign: char, part: f64| {
@@ -221,7 +221,7 @@ fn sums(a: &MachineCodeExplanation, b: &MachineCodeExplanation) -> Vec<(&'static
     type Of = fn(&Instruction) -> u64;
     let sum = |machine: &MachineCodeExplanation, of: Of| Some(machine.instructions.iter().map(of).sum::<u64>() as f64);
     let us =
-        |machine: &MachineCodeExplanation| machine.forecast.prediction.as_ref().map(|p| (p.us * 10.0).round() / 10.0);
+        |machine: &MachineCodeExplanation| machine.predicted.prediction.as_ref().map(|p| (p.us * 10.0).round() / 10.0);
     let rows: [(&str, Of); 4] = [
         ("instructions of warps", |i| i.issued),
         ("wavefronts of shared memory", |i| i.wavefronts),

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use catalog::Shape;
 use catalog::text::{Paint, Table};
-use records::machine_code::{BINDS, Change, Forecast, MachineCode, Prediction};
+use records::machine_code::{BINDS, Change, MachineCode, PredictedLaunch, Prediction};
 use records::{Outcome, Record, Samples};
 
 use super::{Entry, time};
@@ -18,7 +18,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
     let found: Vec<(&Entry<'_>, &MachineCode)> =
         entries.iter().filter_map(|entry| Some((entry, entry.passed()?.machine_code.as_deref()?))).collect();
     let predicted: Vec<_> =
-        found.iter().filter_map(|(entry, code)| Some((*entry, *code, code.forecast.prediction.as_ref()?))).collect();
+        found.iter().filter_map(|(entry, code)| Some((*entry, *code, code.predicted.prediction.as_ref()?))).collect();
     if let Some((_, _, first)) = predicted.first() {
         out.push_str(&heading(first, paint));
         let mut table = Table::new(["kernel", "binds", "predicted", "recorded", "warps per SM", "limited by"]).left(2);
@@ -27,7 +27,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
             let is_edited = code.before.is_some();
             let recorded = recorded(records, &entry.measurement.kernel, shape, &prediction.gpu);
             let recorded = recorded.filter(|_| !is_edited);
-            table.row(row(&entry.measurement.kernel, &code.forecast, prediction, recorded));
+            table.row(row(&entry.measurement.kernel, &code.predicted, prediction, recorded));
         }
         out.push_str(&table.without_empty_columns().render(paint));
         for (entry, _, prediction) in &predicted {
@@ -37,7 +37,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
     // A reason that several kernels share is given once.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
     for (entry, code) in &found {
-        let Some(why) = code.forecast.no_prediction.as_deref() else { continue };
+        let Some(why) = code.predicted.no_prediction.as_deref() else { continue };
         let kernel = entry.measurement.kernel.as_str();
         match reasons.iter_mut().find(|(reason, _)| *reason == why) {
             Some((_, kernels)) => kernels.push(kernel),
@@ -49,7 +49,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
     }
     for (entry, code) in &found {
         if let Some(before) = &code.before {
-            let change = change(&code.forecast, before);
+            let change = change(&code.predicted, before);
             let _ = writeln!(out, "{}: your change: {change}", entry.measurement.kernel);
         }
     }
@@ -70,8 +70,8 @@ fn heading(prediction: &Prediction, paint: Paint) -> String {
     super::heading(&title, &note, paint)
 }
 
-fn row(kernel: &str, forecast: &Forecast, prediction: &Prediction, recorded_ms: Option<f64>) -> [String; 6] {
-    let occupancy = forecast.occupancy.as_ref();
+fn row(kernel: &str, predicted: &PredictedLaunch, prediction: &Prediction, recorded_ms: Option<f64>) -> [String; 6] {
+    let occupancy = predicted.occupancy.as_ref();
     let (warps, limit) =
         occupancy.map(|o| (format!("{} of {}", o.warps, o.most_warps), o.limit.clone())).unwrap_or_default();
     [
@@ -117,7 +117,7 @@ fn recorded(records: &[(String, Record)], kernel: &str, shape: Shape, gpu: &str)
     })
 }
 
-fn change(now: &Forecast, before: &Forecast) -> String {
+fn change(now: &PredictedLaunch, before: &PredictedLaunch) -> String {
     let (Some(now), Some(then)) = (&now.prediction, &before.prediction) else {
         let why = before.no_prediction.as_ref().or(now.no_prediction.as_ref());
         return format!(
