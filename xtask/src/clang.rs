@@ -12,7 +12,7 @@ use catalog::programs::on_path;
 use xtask_support::compile_cache::CompileCache;
 use xtask_support::nvrtc::DoesNotCompile;
 use xtask_support::output::Stop;
-use xtask_support::source::Job;
+use xtask_support::source::CompileJob;
 use xtask_support::{interrupt, source, wheels};
 
 /// Message if no clang is found.
@@ -64,13 +64,13 @@ impl Clang {
         Ok(format!("{}\n{PRELUDE}", text.lines().next().unwrap_or_default()))
     }
 
-    pub(crate) fn compile(&self, root: &Path, path: &Path, job: &Job) -> Result<String> {
+    pub(crate) fn compile(&self, root: &Path, path: &Path, job: &CompileJob) -> Result<String> {
         let prelude = CompileCache::in_checkout(root).put("prelude.cuh", PRELUDE)?;
         self.compile_after(&prelude, root, path, job)
     }
 
     /// Compiles with the prelude in an existing file.
-    pub fn compile_after(&self, prelude: &Path, root: &Path, path: &Path, job: &Job) -> Result<String> {
+    pub fn compile_after(&self, prelude: &Path, root: &Path, path: &Path, job: &CompileJob) -> Result<String> {
         // Clang 14 has no sm_90a. It copies inline PTX without reading it, so that the header alone names the target.
         let target = job.capability();
         let known = if target.ends_with('a') { "80" } else { target };

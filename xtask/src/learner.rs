@@ -13,7 +13,7 @@ use xtask_support::compiler::Compiler;
 use xtask_support::find_nvrtc::Damaged;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Stop};
-use xtask_support::source::Job;
+use xtask_support::source::CompileJob;
 use xtask_support::{interrupt, paths, source, wheels};
 
 use crate::clang::{self, Clang};
@@ -66,7 +66,7 @@ pub(crate) fn no_copy(root: &Path, path: &Path, name: &TaskName) -> anyhow::Erro
 
 /// Returns the path of the copy of a task, for a command that needs it.
 pub(crate) fn existing_copy(root: &Path, task: &Task) -> Result<PathBuf> {
-    let path = task.copy(root);
+    let path = task.copy_path(root);
     if has_copy(root, &path, &task.name)? { Ok(path) } else { Err(no_copy(root, &path, &task.name)) }
 }
 
@@ -92,7 +92,7 @@ fn kind(path: &Path) -> &'static str {
 }
 
 pub(crate) fn hash(root: &Path, task: &Task) -> Option<String> {
-    let bytes = std::fs::read(task.copy(root)).ok()?;
+    let bytes = std::fs::read(task.copy_path(root)).ok()?;
     Some(sha256(&bytes))
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Prog
     }
 }
 
-pub(crate) enum Compiled {
+pub(crate) enum CompiledCopy {
     /// The PTX, and the files that it was made of: the copy and what it includes.
     Ptx {
         ptx: PathBuf,
@@ -166,9 +166,9 @@ pub fn choice() -> Result<Choice> {
     }
 }
 
-pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
+pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
     let choice = choice()?;
-    let job = Job::of_learner(root, path)?;
+    let job = CompileJob::of_learner(root, path)?;
     let includes = source::local_includes(root, path, &job.source)?;
     let mut sources = vec![path.to_owned()];
     sources.extend(includes.iter().map(|include| include.path.clone()));
@@ -177,7 +177,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     if choice != Choice::Clang
         && let Some(ptx) = cache.known(&key(NVRTC)?, PTX)
     {
-        return Ok(Compiled::Ptx { ptx, sources });
+        return Ok(CompiledCopy::Ptx { ptx, sources });
     }
     let nvrtc = match choice {
         Choice::Clang => None,
@@ -208,7 +208,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
             let clang = Clang::find().context(clang::MISSING)?;
             let key = key(&clang.key()?)?;
             if let Some(ptx) = cache.known(&key, PTX) {
-                return Ok(Compiled::Ptx { ptx, sources });
+                return Ok(CompiledCopy::Ptx { ptx, sources });
             }
             (key, clang.compile(root, path, &job))
         }
@@ -217,10 +217,10 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<Compiled> {
     match compiled {
         Ok(text) => {
             let ptx = cache.keep(&key, PTX, text.as_bytes())?;
-            Ok(Compiled::Ptx { ptx, sources })
+            Ok(CompiledCopy::Ptx { ptx, sources })
         }
         Err(error) => match error.downcast::<DoesNotCompile>() {
-            Ok(DoesNotCompile(log)) => Ok(Compiled::Refused(Refused::from_log(&log))),
+            Ok(DoesNotCompile(log)) => Ok(CompiledCopy::Refused(Refused::from_log(&log))),
             Err(other) => Err(other),
         },
     }

@@ -190,7 +190,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
         copier.put(&file, toml::to_string(&table)?)?;
     }
     for AssignedTask { task, starter, .. } in &assignment.tasks {
-        copier.put(&Path::new("my").join(task.file()), starter)?;
+        copier.put(&Path::new("my").join(task.copy_file_name()), starter)?;
     }
     if !assignment.questions.is_empty() {
         copier.put(Path::new("my/answers.toml"), answers(assignment))?;
@@ -455,7 +455,7 @@ fn readme(assignment: &Assignment) -> String {
             "| {} | {} | `my/{}` | {} |\n",
             task.name,
             task.title.replace('|', "\\|"),
-            task.file(),
+            task.copy_file_name(),
             assignment.minutes_of(task)
         ));
     }

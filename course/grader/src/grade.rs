@@ -179,7 +179,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
     let entry = |submission: &Submission, (graded, of_task): (&'a GradedTask, &Sha256)| {
         // A single file is a kernel.
         let is_only = tasks.len() == 1 && graded.task.host.is_none();
-        let (handed, notes) = submission.source(&graded.task.file(), is_only);
+        let (handed, notes) = submission.source(&graded.task.copy_file_name(), is_only);
         let key = match &handed {
             SubmittedFile::Text(source) => Some(key(of_task.clone(), source)),
             _ => None,
@@ -432,7 +432,7 @@ fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
     let kernels = tasks.iter().enumerate();
     for (at, graded) in kernels.filter(|(_, graded)| graded.task.host.is_none()) {
         let name = graded.task.name.to_string();
-        let file = graded.task.file();
+        let file = graded.task.copy_file_name();
         let starter = grading.starters.get(&name).map_or("", String::as_str);
         // What a team handed in is compared once.
         let mut seen = BTreeSet::new();
@@ -476,7 +476,7 @@ fn verdict_of(grading: &Grading<'_>, entry: &Entry<'_>) -> Verdict {
     };
     match (&entry.handed, &entry.key) {
         (SubmittedFile::Missing, _) => {
-            let why = format!("no {} was handed in", task.file());
+            let why = format!("no {} was handed in", task.copy_file_name());
             absent(Status::NotRun, Some(code::MISSING), &why)
         }
         (SubmittedFile::Refused(why), _) => absent(Status::Failed, Some(code::REFUSED), why),

@@ -285,7 +285,7 @@ impl Rubric {
 
     /// Returns the names of the files that are handed in for the tasks.
     pub fn files(&self) -> Vec<String> {
-        self.tasks.iter().map(|graded| graded.task.file()).collect()
+        self.tasks.iter().map(|graded| graded.task.copy_file_name()).collect()
     }
 
     /// Points that can be reached in all.

@@ -20,7 +20,7 @@ use catalog::process::{ProcessOutput, Stopped};
 pub struct Tools {
     /// The program that sets limits; see [`Launcher`].
     pub launcher: Launcher,
-    /// A program that compiles `my/TASK.cu` of its working directory, and prints a [`Compiled`].
+    /// A program that compiles `my/TASK.cu` of its working directory, and prints a [`CompilerAnswer`].
     pub compiler: PathBuf,
     /// Arguments of the compiler before the source.
     pub compiler_arguments: Vec<OsString>,
@@ -35,7 +35,7 @@ pub struct Tools {
 /// The output of the compiler, as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Compiled {
+pub enum CompilerAnswer {
     Ptx(String),
     /// The messages of the compiler on a source that it refuses.
     Refused(String),
@@ -142,7 +142,7 @@ impl Unit<'_> {
         if source.len() > MAX_REPAIRED {
             return Vec::new();
         }
-        let (task, file) = (&self.graded.task, self.graded.task.file());
+        let (task, file) = (&self.graded.task, self.graded.task.copy_file_name());
         let clues = Clues::new(verdict, &format!("my/{file}"), &file);
         let found = edits::barriers(source, self.starter, task, &clues, MAX_BARRIERS);
         found.iter().map(|changes| edits::apply(source, changes)).collect()
@@ -152,7 +152,7 @@ impl Unit<'_> {
         let Self { tools, sandbox, limits, graded, .. } = *self;
         let task = &graded.task;
         let io = FileError::at(job);
-        let file = format!("my/{}", task.file());
+        let file = format!("my/{}", task.copy_file_name());
         std::fs::create_dir_all(job.join("my")).map_err(&io)?;
         std::fs::write(job.join(&file), source).map_err(&io)?;
         let mut arguments: Vec<OsString> = ["--task", "task.json"].map(OsString::from).into();
@@ -214,8 +214,8 @@ impl Unit<'_> {
         let refused = |log: &str| Verdict::refused(task.name.clone(), &task.criteria, Refused::from_log(log));
         match outcome("the compiler", &compiled, limits.compile)? {
             Outcome::Ended => match serde_json::from_slice(&compiled.output) {
-                Ok(Compiled::Ptx(ptx)) => Ok(CompileOutcome::Ptx(ptx)),
-                Ok(Compiled::Refused(log)) => Ok(CompileOutcome::Refused(Box::new(refused(&log)))),
+                Ok(CompilerAnswer::Ptx(ptx)) => Ok(CompileOutcome::Ptx(ptx)),
+                Ok(CompilerAnswer::Refused(log)) => Ok(CompileOutcome::Refused(Box::new(refused(&log)))),
                 Err(_) => Err(complaint("the compiler", &compiled)),
             },
             // NVIDIA's compiler crashes on some sources that it ought to refuse.

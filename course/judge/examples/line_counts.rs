@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use catalog::provenance::target_of;
 use judge::Request;
+use judge::shapes::ShapeSet;
 use serde_json::json;
 use tasks::explain::Explained;
 use tasks::task::TaskKind;
@@ -72,7 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             ptx: &std::fs::read_to_string(target_of(&root, &source))?,
             sources: &[(name.clone(), std::fs::read_to_string(&source)?)],
             seed: 1,
-            hidden: false,
+            shapes: ShapeSet::Public,
             threads: 0,
         });
         let explained = explained.map_err(|why| format!("{name}: {why}"))?;

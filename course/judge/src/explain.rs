@@ -51,7 +51,7 @@ fn counted<T: Accumulator + Value>(
         shape,
         grid: report.grid,
         block: report.block,
-        right: stopped.is_none() && trial.look(task, &got).is_none(),
+        right: stopped.is_none() && trial.mismatch(task, &got).is_none(),
         stopped: stopped.map(|finding| finding.title.clone()),
         total,
         lines: lines

@@ -108,7 +108,7 @@ fn launch(request: &Request<'_>, module: &EmulatedModule<'_>, answer: &LaunchAns
     let no_idle_blocks = Part::passed(idle_blocks, what);
     let mut judgement = Judgement::<f32>::new(request, module);
     let mut idle = None;
-    for shape in shapes::shapes_for(task, request.seed, request.hidden) {
+    for shape in shapes::shapes_for(task, request.seed, request.shapes) {
         let setup = match setup(answer, shape) {
             Ok(setup) => setup,
             Err(why) => {
@@ -167,7 +167,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     let task = request.task;
     let mut verdict = all_passed(task);
     let mut kept = None;
-    for shape in shapes::shapes_for(task, request.seed, request.hidden) {
+    for shape in shapes::shapes_for(task, request.seed, request.shapes) {
         let mut right = true;
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
             let got = match multiply(answer, &trial) {
@@ -177,7 +177,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
                     return failed(verdict, part, code, &format!("on {shape}: {why}"));
                 }
             };
-            if let Some(mismatch) = trial.look(task, &got) {
+            if let Some(mismatch) = trial.mismatch(task, &got) {
                 keep_more_informative(&mut kept, mismatch);
                 right = false;
                 break;

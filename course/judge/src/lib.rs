@@ -44,12 +44,13 @@ use simt::report::InstrReport;
 use tasks::measure::CountedLaunch;
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::task::Criterion;
-use tasks::verdict::{CLEAN, CriterionValue, Found, Part, RIGHT, Severity, Status, Verdict};
+use tasks::verdict::{CLEAN, CriterionValue, Part, RIGHT, ReportedFinding, Severity, Status, Verdict};
 use tasks::{Task, compile::Refused};
 
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
 pub use error::JudgeError;
 use prefetch::Prefetch;
+use shapes::ShapeSet;
 use trial::{Mismatch, Trial, trials};
 
 /// A kernel with the task to judge it by.
@@ -61,8 +62,8 @@ pub struct Request<'a> {
     pub sources: &'a [(String, String)],
     /// Seed of the inputs and of the hidden shapes.
     pub seed: u64,
-    /// Whether to add shapes drawn from the seed.
-    pub hidden: bool,
+    /// The shapes on which it is judged.
+    pub shapes: ShapeSet,
     /// Threads of this machine; 0 for one per core.
     pub threads: usize,
 }
@@ -72,7 +73,7 @@ const MAX_PRINTED: usize = 4096;
 
 /// Judges a kernel on the shapes of its task.
 pub fn judge(request: &Request<'_>) -> Verdict {
-    let shapes = shapes::shapes_for(request.task, request.seed, request.hidden);
+    let shapes = shapes::shapes_for(request.task, request.seed, request.shapes);
     judge_on(request, &shapes)
 }
 
@@ -98,7 +99,7 @@ pub fn judge_on(request: &Request<'_>, shapes: &[Shape]) -> Verdict {
 /// Judges the kernel that a template makes for FP64, where the file has it: its verdict if its results are wrong.
 fn wrong_double(request: &Request<'_>, shapes: &[Shape], passed: &Verdict) -> Option<Verdict> {
     const SHAPES: usize = 2;
-    let task = request.task.double().filter(|task| request.ptx.contains(&task.entry))?;
+    let task = request.task.fp64_task().filter(|task| request.ptx.contains(&task.entry))?;
     let request = Request { task: &task, ..request.clone() };
     let module = EmulatedModule::new(&request).ok()?;
     let mut verdict = Judgement::<f64>::new(&request, &module).run(&shapes[..shapes.len().min(SHAPES)]);
@@ -119,7 +120,7 @@ struct Judgement<'a, T: Accumulator> {
     module: &'a EmulatedModule<'a>,
     n_shapes: usize,
     n_tried: usize,
-    findings: Vec<Found>,
+    findings: Vec<ReportedFinding>,
     mismatch: Option<Mismatch>,
     notes: Vec<String>,
     printed: String,
@@ -158,7 +159,7 @@ impl<'a, T: Accumulator + Value> Judgement<'a, T> {
         }
         let is_right = self.mismatch.is_none() && !self.is_broken();
         let ends = self.findings.iter().all(|found| found.code != "E-LOOP");
-        let is_measured = is_right || self.request.hidden && ends;
+        let is_measured = is_right || self.request.shapes == ShapeSet::WithHidden && ends;
         let criteria = if is_measured { self.measure_criteria() } else { Vec::new() };
         self.verdict(criteria)
     }
@@ -216,7 +217,7 @@ impl<'a, T: Accumulator + Value> Judgement<'a, T> {
         if known >= Some(information(trial.shape, None)) && !trial.is_right(&got) {
             return TrialOutcome::Wrong(Box::new(report));
         }
-        match trial.look(self.task, &got) {
+        match trial.mismatch(self.task, &got) {
             None => TrialOutcome::Right(Box::new(report)),
             Some(mut mismatch) => {
                 let is_double = self.task.work.is_double();
@@ -239,8 +240,9 @@ impl<'a, T: Accumulator + Value> Judgement<'a, T> {
         }
     }
 
-    fn add(&mut self, found: Found) {
-        let same = |known: &Found| (&known.code, known.line, &known.file) == (&found.code, found.line, &found.file);
+    fn add(&mut self, found: ReportedFinding) {
+        let same =
+            |known: &ReportedFinding| (&known.code, known.line, &known.file) == (&found.code, found.line, &found.file);
         if !self.findings.iter().any(same) {
             self.findings.push(found);
         }
@@ -266,7 +268,9 @@ impl<'a, T: Accumulator + Value> Judgement<'a, T> {
                         self.n_shapes += usize::from(was_broken);
                         launched.push((trial, report));
                     }
-                    TrialOutcome::Wrong(report) if self.request.hidden && !was_broken && self.n_shapes > 0 => {
+                    TrialOutcome::Wrong(report)
+                        if self.request.shapes == ShapeSet::WithHidden && !was_broken && self.n_shapes > 0 =>
+                    {
                         launched.push((trial, report));
                     }
                     TrialOutcome::Wrong(_) | TrialOutcome::Broken => return Vec::new(),
@@ -426,8 +430,8 @@ fn information(shape: Shape, mismatch: Option<&Mismatch>) -> (Clue, bool, bool, 
 }
 
 /// Converts a finding to a record; `severity` overrides its own.
-fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity>) -> Found {
-    Found {
+fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity>) -> ReportedFinding {
+    ReportedFinding {
         severity: severity.unwrap_or(match finding.severity {
             simt::check::Severity::Error => Severity::Error,
             simt::check::Severity::Warning => Severity::Warning,

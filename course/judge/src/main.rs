@@ -12,6 +12,7 @@ use catalog::Shape;
 use catalog::files::FileError;
 use clap::Parser;
 use judge::Request;
+use judge::shapes::ShapeSet;
 use tasks::Task;
 
 /// Judge the PTX of one kernel against a task
@@ -74,8 +75,8 @@ fn run(cli: &Cli) -> Result<Exit> {
     let ptx = cli.ptx.as_deref().map(read).transpose()?.unwrap_or_default();
     let sources = cli.source.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
     let sources = sources.collect::<Result<Vec<_>>>()?;
-    let request =
-        Request { task: &task, ptx: &ptx, sources: &sources, seed: cli.seed, hidden: cli.hidden, threads: cli.threads };
+    let shapes = if cli.hidden { ShapeSet::WithHidden } else { ShapeSet::Public };
+    let request = Request { task: &task, ptx: &ptx, sources: &sources, seed: cli.seed, shapes, threads: cli.threads };
     if cli.explain {
         let mut explained = judge::explain::explain(&request)?;
         if let Some(path) = &cli.cubin {

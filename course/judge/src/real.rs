@@ -7,7 +7,7 @@ use harness::foreign::{NoGpu, run};
 use harness::inputs::Accumulator;
 use harness::session::load;
 use harness::{Gpu, StepError};
-use tasks::verdict::{Part, Status, Verdict, Wrong};
+use tasks::verdict::{Part, Status, Verdict, WrongOutput};
 
 use crate::trial::{Mismatch, trials};
 use crate::{Request, shapes};
@@ -55,14 +55,14 @@ enum Failure {
     #[error("on {shape}: {why}")]
     Launch { shape: Shape, why: StepError },
     #[error("on {shape}: {}", .wrong.in_a_sentence())]
-    WrongResult { shape: Shape, wrong: Box<Wrong> },
+    WrongResult { shape: Shape, wrong: Box<WrongOutput> },
 }
 
 /// Runs all shapes, up to the first failure.
 fn run_shapes<T: Accumulator>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> {
     let task = request.task;
     let kernel = load(gpu, request.ptx, &task.entry)?;
-    for shape in shapes::shapes_for(task, request.seed, request.hidden) {
+    for shape in shapes::shapes_for(task, request.seed, request.shapes) {
         for trial in trials::<T>(task.work, shape, request.seed, request.threads) {
             let inputs: Vec<Vec<u8>> = trial.buffers().take(trial.inputs.len()).map(|(_, bytes)| bytes).collect();
             let [x, y, z] = task.work.grid(task.tile, shape);
@@ -75,7 +75,7 @@ fn run_shapes<T: Accumulator>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Fa
             let arguments: Vec<_> = names.filter_map(|(_, name)| trial.argument(name)).collect();
             let got = run(gpu, &kernel, config, &inputs, &trial.start, &arguments)
                 .map_err(|why| Failure::Launch { shape, why })?;
-            if let Some(Mismatch { wrong, .. }) = trial.look(task, &got) {
+            if let Some(Mismatch { wrong, .. }) = trial.mismatch(task, &got) {
                 return Err(Failure::WrongResult { shape, wrong: Box::new(wrong) });
             }
         }

@@ -9,12 +9,21 @@ use tasks::Task;
 
 const N_HIDDEN: usize = 8;
 
+/// Shapes on which a kernel is judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ShapeSet {
+    /// Those that a learner is told of.
+    Public,
+    /// Also random ones, for grading.
+    WithHidden,
+}
+
 /// Returns a shape that shows patterns, the awkward shapes of the course, shapes around the task's own tile, and hidden
 /// ones from the seed.
 ///
 /// Most mistakes show on any shape, and the first one on which a kernel fails is explained: one wrong element tells
 /// nothing about rows, columns, tiles and iterations. So the first has two and a half tiles in both directions.
-pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
+pub fn shapes_for(task: &Task, seed: u64, set: ShapeSet) -> Vec<Shape> {
     let is_transpose = task.work.is_transpose();
     let work = if is_transpose { catalog::Work::Transpose } else { catalog::Work::Sgemm };
     let [rows, cols] = task.tile.map(|n| n as usize);
@@ -36,7 +45,7 @@ pub fn shapes_for(task: &Task, seed: u64, hidden: bool) -> Vec<Shape> {
         add(rows + 1, 2 * cols - 1, 12);
         add(2 * rows, cols, 32);
     }
-    if hidden {
+    if set == ShapeSet::WithHidden {
         let mut rng = ChaCha8Rng::seed_from_u64(seed ^ HIDDEN);
         for _ in 0..N_HIDDEN {
             let mut size = |most: usize| rng.random_range(1..=most);

@@ -1,4 +1,4 @@
-use tasks::verdict::Wrong;
+use tasks::verdict::WrongOutput;
 
 use super::*;
 
@@ -11,8 +11,8 @@ fn kept(one: (Clue, &str, usize), two: (Clue, &str, usize)) -> Option<String> {
     kept.and_then(|mismatch| mismatch.wrong.diagnosis)
 }
 
-fn wrong(n: usize, diagnosis: &str) -> Wrong {
-    Wrong {
+fn wrong(n: usize, diagnosis: &str) -> WrongOutput {
+    WrongOutput {
         shape: Shape { m: 31, n, k: 17 },
         on: "reals".into(),
         n_wrong: 9,
@@ -33,7 +33,7 @@ fn a_cause_says_more_than_zeros_and_zeros_more_than_nothing() {
     assert_eq!(kept(cause(1), (Clue::Specific, "another", 33)).as_deref(), Some("another"));
     let of_two_rounds = |subject| {
         let shape = Shape { m: 127, n: 129, k: 9 };
-        let wrong = Wrong { shape, ..wrong(129, "k0 is added to the column of B") };
+        let wrong = WrongOutput { shape, ..wrong(129, "k0 is added to the column of B") };
         information(shape, Some(&Mismatch { clue: Clue::Specific, subject, wrong })).0
     };
     assert_eq!([Subject::Stores, Subject::Reads("B")].map(of_two_rounds), [Clue::Specific, Clue::Nothing]);

@@ -9,7 +9,7 @@ use harness::foreign::Argument;
 use harness::inputs::{Accumulator, Data, Real as _, elements, transposed};
 use harness::reference::{Answer, Bf16, Problem};
 use harness::verify::{self, Comparison};
-use tasks::verdict::Wrong;
+use tasks::verdict::WrongOutput;
 use tasks::{Task, TaskWork};
 
 /// One launch: operands and expected results.
@@ -35,7 +35,7 @@ pub struct Trial<T: Accumulator> {
 pub struct Mismatch {
     pub clue: Clue,
     pub subject: Subject,
-    pub wrong: Wrong,
+    pub wrong: WrongOutput,
 }
 
 /// A part of the output with its expected result: a product of a batch, or a field of a struct.
@@ -303,7 +303,7 @@ impl<T: Accumulator> Trial<T> {
     }
 
     /// Compares an output with the expected result: `None` when it is right.
-    pub fn look(&self, task: &Task, got: &[T]) -> Option<Mismatch> {
+    pub fn mismatch(&self, task: &Task, got: &[T]) -> Option<Mismatch> {
         self.pieces.iter().find_map(|piece| {
             let (part, comparison) = piece.compare(got, self.threads);
             (!comparison.is_right()).then(|| self.wrong(task, piece, &part, &comparison))
@@ -361,8 +361,15 @@ impl<T: Accumulator> Trial<T> {
             on.push_str(&format!(", {}", piece.name));
         }
         let n_wrong = comparison.n_wrong;
-        let wrong =
-            Wrong { shape: self.shape, on, n_wrong, n: got.len(), first, diagnosis: factor.or(likely_cause), map };
+        let wrong = WrongOutput {
+            shape: self.shape,
+            on,
+            n_wrong,
+            n: got.len(),
+            first,
+            diagnosis: factor.or(likely_cause),
+            map,
+        };
         Mismatch { clue, subject, wrong }
     }
 }

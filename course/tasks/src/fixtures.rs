@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::solutions::{Compiled, SolutionError, edited, entries, included, join, read, sibling_path, unpacked};
+use crate::solutions::{PackedPtx, SolutionError, edited, entries, included, join, read, sibling_path, unpacked};
 
 /// Folders of fixtures, from the root of the checkout.
 pub const FOLDERS: [&str; 4] =
@@ -134,6 +134,6 @@ pub fn compiled_file(folder: &str) -> PathBuf {
 }
 
 /// Reads the packed PTX of a folder; none where the file is missing.
-pub fn compiled(root: &Path, folder: &str) -> Result<Vec<Compiled>, SolutionError> {
+pub fn compiled(root: &Path, folder: &str) -> Result<Vec<PackedPtx>, SolutionError> {
     unpacked(root, &compiled_file(folder), "fixtures")
 }

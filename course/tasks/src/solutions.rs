@@ -220,7 +220,7 @@ impl Solution {
 
 /// PTX of a solution or a fixture, with the hash of its source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compiled {
+pub struct PackedPtx {
     /// [`Solution::name`], or the name of the fixture.
     pub name: String,
     /// [`Solution::digest`] at the time of compilation.
@@ -234,12 +234,12 @@ pub fn compiled_file(step: &str) -> PathBuf {
 }
 
 /// Reads the packed PTX of a step; none where the file is missing.
-pub fn compiled(root: &Path, step: &str) -> Result<Vec<Compiled>, SolutionError> {
+pub fn compiled(root: &Path, step: &str) -> Result<Vec<PackedPtx>, SolutionError> {
     unpacked(root, &compiled_file(step), "solutions")
 }
 
 /// Reads a file that `cargo xtask {command}` packs; none where the file is missing.
-pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<Compiled>, SolutionError> {
+pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<PackedPtx>, SolutionError> {
     let shown = file.display().to_string();
     match std::fs::read(root.join(file)) {
         Ok(bytes) => unpack(&bytes)
@@ -250,17 +250,17 @@ pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<Co
 }
 
 /// Packs compiled kernels into one deflated file.
-pub fn pack(kernels: &[Compiled]) -> Vec<u8> {
+pub fn pack(kernels: &[PackedPtx]) -> Vec<u8> {
     let mut text = String::new();
     for kernel in kernels {
-        let Compiled { name, digest, ptx } = kernel;
+        let PackedPtx { name, digest, ptx } = kernel;
         text.push_str(&format!("{name} {digest} {}\n{ptx}\n", ptx.len()));
     }
     miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), LEVEL)
 }
 
 /// Reverses [`pack`]; `None` for bytes that it did not write.
-fn unpack(bytes: &[u8]) -> Option<Vec<Compiled>> {
+fn unpack(bytes: &[u8]) -> Option<Vec<PackedPtx>> {
     let bytes = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(bytes, MAX_UNPACKED_BYTES).ok()?;
     let text = String::from_utf8(bytes).ok()?;
     let (mut rest, mut found) = (text.as_str(), Vec::new());
@@ -270,7 +270,7 @@ fn unpack(bytes: &[u8]) -> Option<Vec<Compiled>> {
         let (name, digest, length) = (words.next()?, words.next()?, words.next()?.parse().ok()?);
         let ptx = after.get(..length)?;
         rest = after.get(length..)?.strip_prefix('\n')?;
-        found.push(Compiled { name: name.to_owned(), digest: digest.to_owned(), ptx: ptx.to_owned() });
+        found.push(PackedPtx { name: name.to_owned(), digest: digest.to_owned(), ptx: ptx.to_owned() });
     }
     Some(found)
 }
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn kernels_come_back_as_they_were_packed() {
-        let kernel = |name: &str, ptx: &str| Compiled { name: name.into(), digest: "0f".into(), ptx: ptx.into() };
+        let kernel = |name: &str, ptx: &str| PackedPtx { name: name.into(), digest: "0f".into(), ptx: ptx.into() };
         let kernels = [kernel("v05/a", "ret;\n\nx 1 2\n"), kernel("v05/b", "")];
         assert_eq!(unpack(&pack(&kernels)).as_deref(), Some(&kernels[..]));
         assert_eq!(unpack(&pack(&[])), Some(Vec::new()));

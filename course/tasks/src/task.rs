@@ -109,12 +109,12 @@ pub struct Task {
 
 impl Task {
     /// Returns the path of the learner's file in the checkout at `root`.
-    pub fn copy(&self, root: &Path) -> PathBuf {
-        paths::learner_folder(root).join(self.file())
+    pub fn copy_path(&self, root: &Path) -> PathBuf {
+        paths::learner_folder(root).join(self.copy_file_name())
     }
 
     /// Returns the name of the learner's file under `my/`: `v05.wide.cu`, or `v01.launch.toml` for a task on the host.
-    pub fn file(&self) -> String {
+    pub fn copy_file_name(&self) -> String {
         match self.host {
             Some(_) => format!("{}.toml", self.name),
             None => format!("{}.cu", self.name),
@@ -123,7 +123,7 @@ impl Task {
 
     /// Returns the task of the FP64 kernel that a template makes beside the one of this task, where the file has it: a
     /// right result.
-    pub fn double(&self) -> Option<Self> {
+    pub fn fp64_task(&self) -> Option<Self> {
         let entry = self.entry.replacen("sgemm", "dgemm", 1);
         let is_named = self.work == TaskWork::Sgemm && entry != self.entry;
         is_named.then(|| Self { entry, work: TaskWork::Dgemm, criteria: Vec::new(), ..self.clone() })

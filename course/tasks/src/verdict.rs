@@ -51,10 +51,10 @@ pub struct Verdict {
     pub n_tried: usize,
     /// The most informative wrong result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub wrong: Option<Wrong>,
+    pub wrong: Option<WrongOutput>,
     /// Findings of the checks, each once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub findings: Vec<Found>,
+    pub findings: Vec<ReportedFinding>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compiler: Option<Refused>,
     /// Remarks that decide nothing.
@@ -117,7 +117,7 @@ impl CriterionValue {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Wrong {
+pub struct WrongOutput {
     pub shape: Shape,
     /// `small integers` or `reals`, and the number within a batch.
     pub on: String,
@@ -156,7 +156,7 @@ pub enum Severity {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
+pub struct ReportedFinding {
     pub severity: Severity,
     /// Code such as `E-RACE`.
     pub code: String,
@@ -221,7 +221,7 @@ impl Verdict {
     }
 }
 
-impl Wrong {
+impl WrongOutput {
     /// Describes the mismatch: `on 129x127x7: 128 of 16383 elements are wrong: …`.
     pub fn in_a_sentence(&self) -> String {
         let Self { shape, n_wrong, n, .. } = self;

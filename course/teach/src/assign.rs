@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
         };
         text.push_str(&format!(
             "  my/{}  {} lines, about {} minutes{left_out}\n",
-            task.file(),
+            task.copy_file_name(),
             starter.lines().count(),
             assignment.minutes_of(task)
         ));

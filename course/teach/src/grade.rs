@@ -16,7 +16,7 @@ use grader::points::{self, GivenPoints};
 use grader::roster;
 use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
-use grader::unit::{Compiled, TaskLimits, Tools};
+use grader::unit::{CompilerAnswer, TaskLimits, Tools};
 use tasks::{Task, TaskName, shown};
 use xtask::clang::{self, Clang};
 use xtask::commands::teach::Grade;
@@ -24,7 +24,7 @@ use xtask::learner;
 use xtask_support::CommandOutcome;
 use xtask_support::nvrtc::{DoesNotCompile, LoadedNvrtc, Nvrtc};
 use xtask_support::output::{self, Status, Stop};
-use xtask_support::source::Job;
+use xtask_support::source::CompileJob;
 use xtask_support::{interrupt, paths, programs};
 
 /// Variable with the path of the program `judge`, for the jobs of a cluster.
@@ -491,7 +491,7 @@ pub(crate) struct CompileArgs {
 pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
     let root = std::env::current_dir()?;
     let path = root.join(&args.file);
-    let job = Job::of_learner(&root, &path)?;
+    let job = CompileJob::of_learner(&root, &path)?;
     let made = match (&args.nvrtc, &args.clang) {
         (Some(directory), _) => job.compile_here(&LoadedNvrtc::load(directory)?, &root),
         (None, Some(clang)) => {
@@ -506,8 +506,8 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
         (None, None) => bail!("no compiler is named"),
     };
     let compiled = match made {
-        Ok(ptx) => Compiled::Ptx(ptx),
-        Err(error) => Compiled::Refused(error.downcast::<DoesNotCompile>()?.0),
+        Ok(ptx) => CompilerAnswer::Ptx(ptx),
+        Err(error) => CompilerAnswer::Refused(error.downcast::<DoesNotCompile>()?.0),
     };
     output::print(&serde_json::to_string(&compiled)?)?;
     Ok(CommandOutcome::Passed)

@@ -3,14 +3,14 @@
 //! The forms share one flag, and may follow each other in any mix of families and widths. Subtraction is `a + !b +
 //! carry`, as in the hardware: `sub.cc` sets the flag where `a >= b`, and `subc` borrows where it is clear.
 
-use super::Form;
 use super::engine::{cold2, cold3, cold4};
+use super::{Form, ResultPart};
 use crate::lanes::CpuLevel;
 
-/// Makes the form of a sum of a wider type than `$ty`: of its low bits for part 0, of the carry for part 1.
+/// Makes the form of a sum of a wider type than `$ty`: of its low bits for the first part, of the carry for the second.
 macro_rules! sum_or_carry {
     ($part:expr, $ty:ty, $cold:ident(|$($operand:ident: $operand_ty:ty),+| $sum:expr)) => {
-        if $part == 0 {
+        if $part == ResultPart::First {
             $cold(|$($operand: $operand_ty),+| $sum as $ty)
         } else {
             $cold(|$($operand: $operand_ty),+| $sum >> <$ty>::BITS != 0)
@@ -64,7 +64,7 @@ macro_rules! chain {
     }};
 }
 
-pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, _: CpuLevel) -> Option<Form> {
+pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: ResultPart, _: CpuLevel) -> Option<Form> {
     let chained = matches!(opcode, "addc" | "subc" | "madc");
     if !chained && !modifiers.contains(&"cc") {
         return None;
@@ -75,7 +75,7 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, _: CpuLevel) ->
         [rest @ .., "cc"] => (rest, true),
         rest => (rest, false),
     };
-    if part == 1 && !sets_flag {
+    if part == ResultPart::Second && !sets_flag {
         return None;
     }
     let signed = if ty.starts_with('s') { "s" } else { "u" };

@@ -8,16 +8,16 @@ use super::engine::ptx_types::{b16, b32, b64, s16, s32, s64};
 use super::engine::{by_type, cold1, cold3, hot2, hot3};
 use super::half::{bf16_to_f32, f16_to_f32};
 use super::lane::{self, Lane};
-use super::{Form, float};
+use super::{Form, ResultPart, float};
 use crate::lanes::{AluArgs, Class, CpuLevel, Lanes};
 
-pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
+pub(super) fn lookup(opcode: &str, modifiers: &[&str], part: ResultPart, level: CpuLevel) -> Option<Form> {
     match opcode {
         "setp" => setp(modifiers, part, level),
-        "set" if part == 0 => set(modifiers),
-        "selp" if part == 0 => selp(modifiers, level),
-        "slct" if part == 0 => slct(modifiers),
-        "testp" if part == 0 => testp(modifiers),
+        "set" if part == ResultPart::First => set(modifiers),
+        "selp" if part == ResultPart::First => selp(modifiers, level),
+        "slct" if part == ResultPart::First => slct(modifiers),
+        "testp" if part == ResultPart::First => testp(modifiers),
         _ => None,
     }
 }
@@ -287,16 +287,16 @@ fn srcs(ty: u32, pred: bool) -> &'static [Class] {
     &all[..2 + pred as usize]
 }
 
-fn setp(modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
+fn setp(modifiers: &[&str], part: ResultPart, level: CpuLevel) -> Option<Form> {
     let (request, []) = parse(modifiers)? else { return None };
-    if part == 0
+    if part == ResultPart::First
         && request.op == 0
         && let Some(form) = hot(&request.cmp, TYPES[request.ty as usize], request.ftz, level)
     {
         return Some(form);
     }
     let mut flags = if request.ftz { CompareVariant::FTZ } else { 0 };
-    if part == 1 {
+    if part == ResultPart::Second {
         // A pair's second result is that of the upper halves, else it is the opposite.
         flags |= if request.pair { CompareVariant::HIGH } else { CompareVariant::OPPOSITE };
     }

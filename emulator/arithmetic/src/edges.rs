@@ -2,9 +2,10 @@
 
 use super::soft::{self, F32, Mode, Round};
 use super::tests::scalar;
+use crate::ResultPart;
 
 fn check(mnemonic: &str, operands: &[u64], expected: u64) {
-    let got = scalar(mnemonic, operands, 0);
+    let got = scalar(mnemonic, operands, ResultPart::First);
     assert_eq!(got, expected, "{mnemonic} of {operands:x?}: {got:#x}, not {expected:#x}");
 }
 

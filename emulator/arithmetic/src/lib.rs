@@ -9,7 +9,7 @@
 //!   (`cvt.s8`) is extended to 16 bits by its signedness, then zero-extended.
 //! - A NaN made by `f32` arithmetic is `0x7fffffff`, by `f16` and `bf16` arithmetic `0x7fff`; `f64` passes an
 //!   operand's on.
-//! - The carry flag is an ordinary predicate: a last source of what reads it, and the result of `part` 1 of
+//! - The carry flag is an ordinary predicate: a last source of what reads it, and the [`ResultPart::Second`] of
 //!   what writes it. Both parts read the sources, so the second must run before a source is overwritten.
 
 mod approx;
@@ -52,17 +52,19 @@ pub struct Form {
     pub variant: i32,
 }
 
+/// Result of an instruction with one or two of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultPart {
+    First,
+    /// `q` of `setp … p|q`, the carry-out of `add.cc` and similar.
+    Second,
+}
+
 /// Looks up `opcode.modifiers`.
-///
-/// `part` is 0 for the (first) result and 1 for the second of instructions with two: `q` of `setp … p|q`, carry-out of
-/// `add.cc` and similar.
-pub fn lookup(opcode: &str, modifiers: &[&str], part: u8, level: CpuLevel) -> Option<Form> {
-    if part > 1 {
-        return None;
-    }
+pub fn lookup(opcode: &str, modifiers: &[&str], part: ResultPart, level: CpuLevel) -> Option<Form> {
     let form =
         carry::lookup(opcode, modifiers, part, level).or_else(|| compare::lookup(opcode, modifiers, part, level));
-    if form.is_some() || part != 0 {
+    if form.is_some() || part == ResultPart::Second {
         return form;
     }
     moves::lookup(opcode, modifiers, level)

@@ -35,7 +35,7 @@ fn mnemonics() -> Vec<(String, &'static ptx::table::Row)> {
     .collect()
 }
 
-fn form_of(mnemonic: &str, part: u8, level: CpuLevel) -> Option<Form> {
+fn form_of(mnemonic: &str, part: ResultPart, level: CpuLevel) -> Option<Form> {
     let mut words = mnemonic.split('.');
     let opcode = words.next()?;
     let modifiers: Vec<&str> = words.collect();
@@ -46,7 +46,7 @@ fn form_of(mnemonic: &str, part: u8, level: CpuLevel) -> Option<Form> {
 fn every_supported_row_has_functions() {
     let mut missing = Vec::new();
     for (text, row) in mnemonics() {
-        match form_of(&text, 0, CpuLevel::Baseline) {
+        match form_of(&text, ResultPart::First, CpuLevel::Baseline) {
             None => missing.push(text.clone()),
             Some(form) => {
                 let carry = matches!(row.pattern.split(['.', '{']).next(), Some("addc" | "subc" | "madc"));
@@ -55,7 +55,7 @@ fn every_supported_row_has_functions() {
             }
         }
         let two = row.operands.contains('|') || text.contains(".cc.") || text.starts_with("setp.");
-        if two && form_of(&text, 1, CpuLevel::Baseline).is_none() {
+        if two && form_of(&text, ResultPart::Second, CpuLevel::Baseline).is_none() {
             missing.push(format!("{text}, second result"));
         }
     }
@@ -65,7 +65,7 @@ fn every_supported_row_has_functions() {
 #[test]
 fn missing_instructions_have_no_form() {
     for text in ["add.f128", "add.ftz.f64", "fma.f32", "cvt.f32.s32", "cvt.rn.s32.s32", "setp.lo.s32", "frob.u32"] {
-        assert!(form_of(text, 0, CpuLevel::Baseline).is_none(), "{text}");
+        assert!(form_of(text, ResultPart::First, CpuLevel::Baseline).is_none(), "{text}");
     }
 }
 
@@ -151,7 +151,7 @@ proptest! {
     #[test]
     fn levels_and_masks_agree(words in prop::collection::vec(word(), 41..331), mask in any::<u32>(), small in 0usize..3) {
         for (text, _) in mnemonics() {
-            let part = text.contains(".cc.") as u8;
+            let part = if text.contains(".cc.") { ResultPart::Second } else { ResultPart::First };
             let reference = form_of(&text, part, CpuLevel::Baseline).unwrap();
             let mut lane_by_lane = bench(&words, 2 * small);
             let mut expected = (vec![], 0);
@@ -187,7 +187,7 @@ proptest! {
 }
 
 /// Returns the result for operands given as bits, equal on all levels.
-pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: u8) -> u64 {
+pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: ResultPart) -> u64 {
     let mut results = levels().into_iter().map(|level| (level, scalar_at(mnemonic, operands, part, level)));
     let (_, first) = results.next().expect("there is a baseline");
     for (level, other) in results {
@@ -196,7 +196,7 @@ pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: u8) -> u64 {
     first
 }
 
-fn scalar_at(mnemonic: &str, operands: &[u64], part: u8, level: CpuLevel) -> u64 {
+fn scalar_at(mnemonic: &str, operands: &[u64], part: ResultPart, level: CpuLevel) -> u64 {
     let form = form_of(mnemonic, part, level).unwrap_or_else(|| panic!("no form of {mnemonic}"));
     assert_eq!(form.srcs.len(), operands.len(), "operands of {mnemonic}");
     let mut bench = bench(&[0], 0);

@@ -24,7 +24,7 @@
 //! hardware does not detect (a race, a read of uninitialised memory) gives `CUDA_ERROR_LAUNCH_FAILED`.
 //!
 //! Mistakes of the host whose error code explains little (freeing twice, a copy past the end, a name that no kernel
-//! has, uninitialised memory) get one sentence on stderr, see `mistakes`. Suspicions are warnings: memory that the grid
+//! has, uninitialised memory) get one sentence on stderr, see `host_mistakes`. Suspicions are warnings: memory that the grid
 //! did not reach (`unwritten`), a source that changes during its copy (`staging`).
 //!
 //! # Environment variables
@@ -70,11 +70,11 @@ mod fatbin;
 mod ffi;
 mod graphs;
 mod handle;
+mod host_mistakes;
 #[expect(unsafe_code, reason = "buffers of a C caller")]
 mod image;
 #[cfg_attr(target_os = "linux", expect(unsafe_code, reason = "handlers of the process"))]
 mod lifecycle;
-mod mistakes;
 mod queue;
 mod reports;
 mod result;

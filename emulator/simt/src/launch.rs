@@ -15,7 +15,7 @@ use crate::check::Collector;
 use crate::check::race::{GlobalRaces, unit_shift};
 use crate::exec::block::lane_specials;
 use crate::exec::counting;
-use crate::exec::launch_job::{Job, cluster_constants};
+use crate::exec::launch_job::{LaunchJob, cluster_constants};
 use crate::exec::schedule::grid;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
@@ -54,7 +54,7 @@ pub fn launch(
     let params = &params[start..start + n_params];
     let asked_cluster = options.cluster.or(kernel.cluster.required);
     let cluster = asked_cluster.unwrap_or([1; 3]);
-    let mut job = Job {
+    let mut job = LaunchJob {
         kernel,
         plan: loaded.plan(),
         table: Arc::clone(&table),

@@ -13,7 +13,7 @@ use catalog::provenance::{cubin_of, sha256, target_of};
 
 use crate::compiler::{Compiler, Compilers};
 use crate::nvrtc::{Compiled, Nvrtc};
-use crate::source::{Include, Job, local_includes, read_source};
+use crate::source::{CompileJob, Include, local_includes, read_source};
 use crate::{cubin, output};
 
 /// Devices whose register counts are noted in the header.
@@ -55,7 +55,7 @@ fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> 
     let old = std::fs::read_to_string(&target).unwrap_or_default();
     let mut made = compile_until(
         compiler,
-        |compiler| Made::compile(compiler, root, source, Job::read(root, source)?),
+        |compiler| Made::compile(compiler, root, source, CompileJob::read(root, source)?),
         |made| is_same(&old, &made.text()) || !old.contains(provenance(&made.text())),
     )?;
     let mut files = vec![];
@@ -73,7 +73,7 @@ fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> 
 pub fn ptx_of_text(compiler: &mut Compiler, root: &Path, path: &Path, text: &str, old: &str) -> anyhow::Result<String> {
     let mut made = compile_until(
         compiler,
-        |compiler| Made::compile(compiler, root, path, Job::of_text(root, path, text.to_owned())),
+        |compiler| Made::compile(compiler, root, path, CompileJob::of_text(root, path, text.to_owned())),
         |made| is_same(old, &made.text()) || !old.contains(provenance(&made.text())),
     )?;
     if is_same(old, &made.text()) {
@@ -129,7 +129,7 @@ fn is_same(old: &str, new: &str) -> bool {
 
 /// The files that a source compiles to.
 struct Made {
-    job: Job,
+    job: CompileJob,
     includes: Vec<Include>,
     /// Comments on the origin of the code.
     head: String,
@@ -143,7 +143,7 @@ struct Made {
 }
 
 impl Made {
-    fn compile(compiler: &mut Compiler, root: &Path, path: &Path, job: Job) -> anyhow::Result<Self> {
+    fn compile(compiler: &mut Compiler, root: &Path, path: &Path, job: CompileJob) -> anyhow::Result<Self> {
         let compiled = job.compile(compiler, root)?;
         let includes = local_includes(root, path, &job.source)?;
         if !compiled.log.trim().is_empty() {

@@ -9,7 +9,7 @@ use catalog::files::write_whole_bytes;
 use catalog::provenance::sha256;
 
 use crate::paths;
-use crate::source::{self, Include, Job};
+use crate::source::{self, CompileJob, Include};
 
 /// Compiled files that are kept.
 const MAX_KEPT: usize = 64;
@@ -20,7 +20,7 @@ pub const PTX: &str = "ptx";
 pub const CUBIN: &str = "cubin";
 
 /// Returns a hash of everything that goes into what a compiler makes of a source.
-pub fn key(job: &Job, includes: &[Include], compiler: &str) -> Result<String> {
+pub fn key(job: &CompileJob, includes: &[Include], compiler: &str) -> Result<String> {
     let mut parts = vec![job.name.clone(), job.source.clone()];
     for Include { path, .. } in includes {
         parts.push(path.display().to_string());

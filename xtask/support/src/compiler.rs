@@ -18,7 +18,7 @@ use catalog::process;
 use serde::{Deserialize, Serialize};
 
 use crate::CommandOutcome;
-use crate::nvrtc::{Compiled, DoesNotCompile, LoadedNvrtc, Nvrtc, Unit};
+use crate::nvrtc::{CompileInput, Compiled, DoesNotCompile, LoadedNvrtc, Nvrtc};
 use crate::output::{self, Stop};
 use crate::{interrupt, paths};
 
@@ -73,8 +73,8 @@ pub fn serve(args: &Args) -> Result<CommandOutcome> {
     }
     enter_deleted_folder();
     for line in std::io::stdin().lines() {
-        let unit: Unit = serde_json::from_str(&line?)?;
-        let answer: Answer = nvrtc.compile(&unit).map_err(Failure::from);
+        let input: CompileInput = serde_json::from_str(&line?)?;
+        let answer: Answer = nvrtc.compile(&input).map_err(Failure::from);
         let mut out = std::io::stdout().lock();
         writeln!(out, "{}", serde_json::to_string(&answer)?)?;
         out.flush()?;
@@ -145,9 +145,9 @@ impl Compiler {
 
     /// Compiles one source. After an error that is not the compiler's answer the process is gone, and so are further
     /// answers.
-    pub fn compile(&mut self, unit: &Unit) -> Result<Compiled> {
-        let name = &unit.name;
-        let sent = writeln!(self.requests, "{}", serde_json::to_string(unit)?);
+    pub fn compile(&mut self, input: &CompileInput) -> Result<Compiled> {
+        let name = &input.name;
+        let sent = writeln!(self.requests, "{}", serde_json::to_string(input)?);
         let answer = match sent {
             Ok(()) => self.answers.recv_timeout(self.limit),
             Err(_) => Err(RecvTimeoutError::Disconnected),

@@ -15,7 +15,7 @@ use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
 use crate::compile_cache::{self, CompileCache};
 use crate::compiler::Compiler;
 use crate::nvrtc::Nvrtc;
-use crate::source::Job;
+use crate::source::CompileJob;
 use crate::staleness::{self, State};
 use crate::{interrupt, source};
 
@@ -32,9 +32,9 @@ pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     }
     // Kernels of the checkout may choose options.
     let job = if source.starts_with(root.join("kernels")) {
-        Job::read(root, source)?
+        CompileJob::read(root, source)?
     } else {
-        Job::of_learner(root, source)?
+        CompileJob::of_learner(root, source)?
     };
     // A source for a newer GPU does not compile for this one.
     let sm = match job.capability().parse::<u32>() {

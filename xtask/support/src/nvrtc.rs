@@ -63,7 +63,7 @@ pub struct LoadedNvrtc {
 
 /// A source, and how to compile it.
 #[derive(Debug, Default, serde::Serialize, serde::Deserialize)]
-pub struct Unit {
+pub struct CompileInput {
     pub source: String,
     /// As it is called in messages and in the lines of the code.
     pub name: String,
@@ -127,20 +127,20 @@ impl LoadedNvrtc {
 
     /// Compiles one source in this process: there is no way to stop it. See [`crate::compiler`]. A fault of the source
     /// is [`DoesNotCompile`]; any other error lies here.
-    pub fn compile(&self, unit: &Unit) -> anyhow::Result<Compiled> {
-        let name = &unit.name;
+    pub fn compile(&self, input: &CompileInput) -> anyhow::Result<Compiled> {
+        let name = &input.name;
         let text_of = |text: &str, name: &str| {
             CString::new(text).map_err(|_| anyhow!(DoesNotCompile(format!("{name} is not text"))))
         };
         let strings = |of: &mut dyn Iterator<Item = &String>| -> anyhow::Result<Vec<CString>> {
             of.map(|text| Ok(CString::new(text.as_str())?)).collect()
         };
-        let source = text_of(&unit.source, name)?;
+        let source = text_of(&input.source, name)?;
         let name_c = CString::new(name.as_str())?;
-        let texts = unit.headers.iter().map(|(name, text)| text_of(text, name));
+        let texts = input.headers.iter().map(|(name, text)| text_of(text, name));
         let texts = texts.collect::<anyhow::Result<Vec<_>>>()?;
-        let names = strings(&mut unit.headers.iter().map(|(name, _)| name))?;
-        let options = strings(&mut unit.options.iter())?;
+        let names = strings(&mut input.headers.iter().map(|(name, _)| name))?;
+        let options = strings(&mut input.options.iter())?;
         let pointers = |of: &[CString]| of.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
         let (texts_p, names_p, options_p) = (pointers(&texts), pointers(&names), pointers(&options));
         let mut program = null_mut();

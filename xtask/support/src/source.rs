@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail, ensure};
 
 use crate::compiler::Compiler;
-use crate::nvrtc::{Compiled, LoadedNvrtc, Nvrtc, Unit};
+use crate::nvrtc::{CompileInput, Compiled, LoadedNvrtc, Nvrtc};
 
 /// The architecture to compile for, unless the source has a line `// arch: compute_80`.
 const ARCHITECTURE: &str = "compute_75";
@@ -19,7 +19,7 @@ const LARGEST_SOURCE: u64 = 16 << 20;
 
 /// A source to compile, with its options.
 #[derive(Clone)]
-pub struct Job {
+pub struct CompileJob {
     pub source: String,
     /// As the compiler calls it in messages: from the root of the checkout.
     pub name: String,
@@ -30,7 +30,7 @@ pub struct Job {
     pub folders: [PathBuf; 2],
 }
 
-impl Job {
+impl CompileJob {
     pub fn read(root: &Path, path: &Path) -> anyhow::Result<Self> {
         Ok(Self::of_text(root, path, read_source(path)?))
     }
@@ -108,22 +108,22 @@ impl Job {
 
     /// Compiles to PTX with paths as seen from the root; also returns the compiler's warnings.
     pub fn compile(&self, compiler: &mut Compiler, root: &Path) -> anyhow::Result<Compiled> {
-        let compiled = compiler.compile(&self.unit(&compiler.nvrtc, self.options()))?;
+        let compiled = compiler.compile(&self.input(&compiler.nvrtc, self.options()))?;
         Ok(Compiled { ptx: normalise(&compiled.ptx, root, compiler.nvrtc.include.as_deref()), ..compiled })
     }
 
     /// Compiles in this process, which cannot be stopped when the compiler does not return.
     pub fn compile_here(&self, loaded: &LoadedNvrtc, root: &Path) -> anyhow::Result<String> {
         let nvrtc = &loaded.nvrtc;
-        let compiled = loaded.compile(&self.unit(nvrtc, self.options()))?;
+        let compiled = loaded.compile(&self.input(nvrtc, self.options()))?;
         Ok(normalise(&compiled.ptx, root, nvrtc.include.as_deref()))
     }
 
     /// Returns the input of the compiler; options that name folders of this machine are added.
-    fn unit(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> Unit {
+    fn input(&self, nvrtc: &Nvrtc, mut options: Vec<String>) -> CompileInput {
         let folders = self.folders.iter().chain(&nvrtc.include);
         options.extend(folders.map(|folder| format!("--include-path={}", folder.display())));
-        Unit { source: self.source.clone(), name: self.name.clone(), headers: Vec::new(), options }
+        CompileInput { source: self.source.clone(), name: self.name.clone(), headers: Vec::new(), options }
     }
 
     /// Compiles to machine code for an `sm_XX` with the lines of the source; also returns ptxas's report on its
@@ -138,14 +138,14 @@ impl Job {
     ) -> anyhow::Result<Compiled> {
         let mut options = self.options_for(&format!("sm_{sm}"));
         options.push("--ptxas-options=-v".to_owned());
-        let mut unit = self.unit(&compiler.nvrtc, options);
+        let mut input = self.input(&compiler.nvrtc, options);
         for Include { written, path } in includes {
             let name = path.strip_prefix(root).unwrap_or(path).to_string_lossy();
             let name = name.replace('\\', "\\\\").replace('"', "\\\"");
             let text = format!("#line 1 \"{name}\"\n{}", read_source(path)?);
-            unit.headers.push((written.clone(), text));
+            input.headers.push((written.clone(), text));
         }
-        compiler.compile(&unit)
+        compiler.compile(&input)
     }
 }
 

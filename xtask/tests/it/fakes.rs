@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use catalog::Shape;
 use tasks::task::Criterion;
-use tasks::verdict::{CriterionValue, Part, Status, Verdict, Wrong};
+use tasks::verdict::{CriterionValue, Part, Status, Verdict, WrongOutput};
 use tasks::{Catalogue, TaskName};
 
 use crate::files::{self, streams};
@@ -170,7 +170,7 @@ pub(crate) fn conflicts() -> Verdict {
 
 pub(crate) fn wrong() -> Verdict {
     let mut verdict = Verdict::stopped(TaskName::rebuild("v05"), &criteria(), "wrong-result", "it is wrong");
-    verdict.wrong = Some(Wrong {
+    verdict.wrong = Some(WrongOutput {
         shape: Shape { m: 31, n: 33, k: 17 },
         on: "small integers".into(),
         n_wrong: 9,

@@ -40,9 +40,9 @@ fn passes<T: Accumulator>(name: &str) {
     for trial in trials::<T>(task.work, SHAPE, 7, 1) {
         let factors = [f64::from(trial.alpha), f64::from(trial.beta)];
         let mut got = right(&trial, task.work, factors);
-        assert_eq!(trial.look(&task, &got), None, "{name} on {:?}", trial.data);
+        assert_eq!(trial.mismatch(&task, &got), None, "{name} on {:?}", trial.data);
         got[100] = T::POISON;
-        let wrong = trial.look(&task, &got).expect("wrong").wrong;
+        let wrong = trial.mismatch(&task, &got).expect("wrong").wrong;
         assert_eq!(wrong.n_wrong, 1, "{name} on {:?}", trial.data);
     }
 }
@@ -62,7 +62,7 @@ fn each_factor_that_is_forgotten_is_named() {
     let trials: Vec<Trial<f32>> = trials(task.work, SHAPE, 7, 1).collect();
     let message = |trial: &Trial<f32>, factors: [f64; 2]| {
         let got = right(trial, task.work, factors);
-        trial.look(&task, &got).and_then(|mismatch| mismatch.wrong.diagnosis)
+        trial.mismatch(&task, &got).and_then(|mismatch| mismatch.wrong.diagnosis)
     };
     let [zero, both, reals] = trials.as_slice() else {
         panic!("three trials");
@@ -87,13 +87,13 @@ fn pieces_have_names() {
     let mut got = right(trial, batched.work, [1.0, 0.0]);
     let product = SHAPE.m * SHAPE.n;
     got.copy_within(..product, product);
-    let wrong = trial.look(&batched, &got).expect("wrong").wrong;
+    let wrong = trial.mismatch(&batched, &got).expect("wrong").wrong;
     assert_eq!(wrong.on, "small integers, product 1 of 3");
 
     let structs = task("transpose12");
     let trial = &trials::<f32>(structs.work, SHAPE, 7, 1).next().expect("one");
     let mut got = right(trial, structs.work, [1.0, 0.0]);
     got.chunks_mut(3).for_each(|element| element[2] = 0.0);
-    let wrong = trial.look(&structs, &got).expect("wrong").wrong;
+    let wrong = trial.mismatch(&structs, &got).expect("wrong").wrong;
     assert_eq!((wrong.on.as_str(), wrong.diagnosis.as_deref()), ("reals, field z", Some("they are 0")));
 }

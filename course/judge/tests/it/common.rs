@@ -9,6 +9,7 @@ use std::sync::{Mutex, OnceLock};
 
 use catalog::provenance::target_of;
 use judge::Request;
+use judge::shapes::ShapeSet;
 use tasks::measure::Measure;
 use tasks::task::Criterion;
 use tasks::{Catalogue, Task};
@@ -98,7 +99,7 @@ pub(crate) fn measuring(id: String, measure: Measure, shape: &[usize], bk: Optio
 }
 
 pub(crate) fn request<'a>(task: &'a Task, ptx: &'a str, sources: &'a [(String, String)]) -> Request<'a> {
-    Request { task, ptx, sources, seed: 1, hidden: false, threads: 1 }
+    Request { task, ptx, sources, seed: 1, shapes: ShapeSet::Public, threads: 1 }
 }
 
 /// Stops with all complaints about a list of items, which are looked for on all cores.

@@ -65,7 +65,7 @@ fn a_launch_covers_the_result_and_no_more() {
 fn right_shapes(task: &Task, answer: &str, is_right: impl Fn(&Shape) -> bool) {
     let verdict = judged(task, answer);
     assert_eq!(verdict.code.as_deref(), Some("wrong-result"), "{verdict:#?}");
-    let shapes = judge::shapes::shapes_for(task, 1, false);
+    let shapes = judge::shapes::shapes_for(task, 1, judge::shapes::ShapeSet::Public);
     let right = shapes.iter().filter(|shape| is_right(shape)).count();
     assert!(0 < right && right < shapes.len(), "{right}");
     assert_eq!(verdict.n_shapes, right, "{answer}");

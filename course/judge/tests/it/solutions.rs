@@ -5,7 +5,7 @@
 
 use catalog::Shape;
 use tasks::edits::Tries;
-use tasks::solutions::{self, Compiled, Solution};
+use tasks::solutions::{self, PackedPtx, Solution};
 use tasks::verdict::Status;
 use tasks::{Task, Verdict};
 
@@ -26,7 +26,7 @@ pub(crate) fn all() -> Vec<(Solution, String)> {
                 continue;
             }
             let digest = solution.digest(root()).expect("the header is there");
-            let is_its = |kernel: &&Compiled| kernel.name == solution.name && kernel.digest == digest;
+            let is_its = |kernel: &&PackedPtx| kernel.name == solution.name && kernel.digest == digest;
             match compiled.iter().find(is_its) {
                 Some(kernel) => found.push((solution, kernel.ptx.clone())),
                 None => stale.push(solution.name),

@@ -83,7 +83,7 @@ fn distances_counters_and_factors_are_put_where_they_belong() {
 
 #[test]
 fn floats_in_a_template_for_doubles_are_widened() {
-    let task = task().double().expect("it has an FP64 kernel");
+    let task = task().fp64_task().expect("it has an FP64 kernel");
     let with = |[template, helper, kernel]: [&str; 3]| {
         format!(
             "{helper}\ntemplate <typename Real>\n__device__ void gemm(const Real* A)\n{{\n    {template}\n}}\n\

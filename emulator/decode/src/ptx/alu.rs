@@ -7,13 +7,14 @@ use crate::error::Result;
 use crate::passes::flow::{flow_of, flow_of_second_result};
 use crate::virtual_op::{AluFunction, BitRule};
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::{Builtin, lookup};
+use arithmetic::{Builtin, ResultPart, lookup};
 
 impl<'a> PtxLowering<'a> {
     pub(super) fn arithmetic(&mut self, instruction: &'a Instruction) -> Result<()> {
         let modifiers: Vec<&str> = instruction.modifiers.iter().map(String::as_str).collect();
         let opcode = instruction.opcode.as_str();
-        let form = lookup(opcode, &modifiers, 0, self.level).ok_or_else(|| self.not_supported(instruction))?;
+        let form =
+            lookup(opcode, &modifiers, ResultPart::First, self.level).ok_or_else(|| self.not_supported(instruction))?;
         if opcode == "cvt" {
             return self.convert(instruction, form);
         }
@@ -37,7 +38,7 @@ impl<'a> PtxLowering<'a> {
         };
         let second = match second {
             Some(operand) => {
-                let Some(part) = lookup(opcode, &modifiers, 1, self.level) else {
+                let Some(part) = lookup(opcode, &modifiers, ResultPart::Second, self.level) else {
                     return Err(self.unsupported(format!("`{}` with two results", instruction.mnemonic())));
                 };
                 match self.wanted(operand)? {
@@ -46,7 +47,7 @@ impl<'a> PtxLowering<'a> {
                 }
             }
             None if instruction.has("cc") => {
-                let Some(part) = lookup(opcode, &modifiers, 1, self.level) else {
+                let Some(part) = lookup(opcode, &modifiers, ResultPart::Second, self.level) else {
                     return Err(self.not_supported(instruction));
                 };
                 Some((part, self.carry()))

@@ -5,7 +5,7 @@ use ptx::ast::{Immediate, Instruction, Operand, Type};
 use super::PtxLowering;
 use crate::error::Result;
 use arithmetic::lanes::{Class, Src};
-use arithmetic::lookup;
+use arithmetic::{ResultPart, lookup};
 use program::{MemSpace, OpKind, PendingCopies};
 
 impl<'a> PtxLowering<'a> {
@@ -49,7 +49,7 @@ impl<'a> PtxLowering<'a> {
                 let ignore = self.source(last, Class::Pred, None)?;
                 let none = self.constants.bits32(0, self.span)?;
                 let all = self.constants.bits32(u32::from(bytes), self.span)?;
-                let Some(select) = lookup("selp", &["b32"], 0, self.level) else {
+                let Some(select) = lookup("selp", &["b32"], ResultPart::First, self.level) else {
                     return Err(self.unsupported("`cp.async` with a predicate"));
                 };
                 let chosen = self.registers.fresh(Class::Bits32);

@@ -5,7 +5,7 @@ use ptx::ast::{Instruction, Operand, Type};
 use super::{PtxLowering, special_registers};
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
-use arithmetic::{Builtin, lookup};
+use arithmetic::{Builtin, ResultPart, lookup};
 use program::{BARRIERS, BarrierKind, BarrierResult, OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 impl<'a> PtxLowering<'a> {
@@ -198,7 +198,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     pub(super) fn computed(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<Src> {
-        let Some(form) = lookup(opcode, modifiers, 0, self.level) else {
+        let Some(form) = lookup(opcode, modifiers, ResultPart::First, self.level) else {
             return Err(self.unsupported(format!("`{opcode}`")));
         };
         let dst = self.registers.fresh(form.dst);

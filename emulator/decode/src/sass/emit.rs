@@ -6,7 +6,7 @@ use crate::passes::constants::Constants;
 use crate::passes::flow::{builtin_function, flow_of_form, flow_of_second_result};
 use crate::virtual_op::{AluFunction, TRUE, VirtualOp};
 use arithmetic::lanes::{Class, Dst, Src};
-use arithmetic::{Builtin, SassStep};
+use arithmetic::{Builtin, ResultPart, SassStep};
 use program::limits::KERNEL_OPS;
 use program::{Flow, OpKind, Special};
 
@@ -18,14 +18,14 @@ pub(super) enum PendingResult {
 impl SassLowering<'_> {
     /// Looks up the function of a PTX instruction.
     pub(super) fn ptx(&self, opcode: &str, modifiers: &[&str]) -> Result<AluFunction> {
-        self.part(opcode, modifiers, 0)
+        self.part(opcode, modifiers, ResultPart::First)
     }
 
     /// Looks up the function of one result of a PTX instruction that has two.
-    pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: u8) -> Result<AluFunction> {
+    pub(super) fn part(&self, opcode: &str, modifiers: &[&str], part: ResultPart) -> Result<AluFunction> {
         let form = arithmetic::lookup(opcode, modifiers, part, self.level).ok_or_else(|| self.unsupported())?;
         let first = flow_of_form(opcode, modifiers);
-        let flow = if part == 0 { first } else { flow_of_second_result(first) };
+        let flow = if part == ResultPart::First { first } else { flow_of_second_result(first) };
         Ok(AluFunction::from(form).with_flow(flow))
     }
 

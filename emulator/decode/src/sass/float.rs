@@ -7,7 +7,7 @@ use super::SassLowering;
 use super::emit::PendingResult;
 use crate::error::Result;
 use arithmetic::lanes::Src;
-use arithmetic::{Builtin, SassStep};
+use arithmetic::{Builtin, ResultPart, SassStep};
 
 /// Kinds of number that a comparison reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -189,9 +189,9 @@ impl SassLowering<'_> {
     /// Emits both results of a comparison.
     pub(super) fn two_predicates(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<()> {
         let mut writes = Vec::new();
-        for part in 0..2 {
-            if let Some(dst) = self.wanted_predicate(part) {
-                let function = self.part(opcode, modifiers, part as u8)?;
+        for (at, part) in [ResultPart::First, ResultPart::Second].into_iter().enumerate() {
+            if let Some(dst) = self.wanted_predicate(at) {
+                let function = self.part(opcode, modifiers, part)?;
                 writes.push((dst, function));
             }
         }

@@ -7,7 +7,7 @@ use super::emit::PendingResult;
 use super::float::COMPARISONS;
 use crate::error::Result;
 use arithmetic::lanes::Src;
-use arithmetic::{Builtin, SassStep, Shift};
+use arithmetic::{Builtin, ResultPart, SassStep, Shift};
 
 impl SassLowering<'_> {
     /// Takes the PTX type of the words: signed unless the instruction has `U32`.
@@ -129,7 +129,7 @@ impl SassLowering<'_> {
             refuse_if!(self.is_negative(2), self.unsupported());
             let product = self.compute("mul", &["wide", sign], &[a, b])?;
             let none = super::FALSE as Src;
-            let function = self.part("addc", &["cc", "u64"], 1)?;
+            let function = self.part("addc", &["cc", "u64"], ResultPart::Second)?;
             let carried = self.value(function, &[product, c, none])?;
             let sum = self.value(self.builtin(Builtin::Add64), &[product, c])?;
             let high = self.value(self.builtin(Builtin::Hi32Of64), &[sum])?;
@@ -188,7 +188,7 @@ impl SassLowering<'_> {
         let carry_in = carry_in.unwrap_or(super::FALSE as Src);
         let carry = match wants {
             Some(dst) => {
-                let function = self.part("addc", &["cc", "u64"], 1)?;
+                let function = self.part("addc", &["cc", "u64"], ResultPart::Second)?;
                 Some((dst, self.value(function, &[product, c, carry_in])?))
             }
             None => None,

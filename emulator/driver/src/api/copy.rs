@@ -12,7 +12,7 @@ use crate::streams::usable_stream;
 use crate::types::{Handle, Memcpy3D};
 use crate::{allocations::is_staging, api::array::ARRAYS};
 use crate::{api::copy_mistakes::explain_copy, contexts::Context, cuda_constants::node};
-use crate::{graphs::Work, mistakes};
+use crate::{graphs::Work, host_mistakes};
 use crate::{settings, staging};
 
 /// Refuses unusable ends, with a message that names what is `copied`.
@@ -34,7 +34,7 @@ impl Copy {
         // SAFETY: the caller of a copy promises the bytes of the host memory until the copy is done.
         unsafe { transfer(&self.to, &self.from, self.n) }?;
         if let (CopyEnd::Host(_), CopyEnd::Device(address)) = (&self.to, &self.from) {
-            mistakes::copied_back(std::iter::once((*address, self.n)), self.diagnosis);
+            host_mistakes::copied_back(std::iter::once((*address, self.n)), self.diagnosis);
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use crate::ffi::{Host, In, export};
 use crate::result::*;
 use crate::types::{CopySide, Handle, Memcpy2D, Memcpy3D};
 use crate::{contexts::Context, cuda_constants::node};
-use crate::{graphs::Work, mistakes};
+use crate::{graphs::Work, host_mistakes};
 use crate::{settings, streams::usable_stream};
 
 /// An end of a two- or three-dimensional copy.
@@ -132,7 +132,7 @@ impl Rows {
                 Ok(CopyEnd::Device(address)) => Some((address, self.width)),
                 _ => None,
             };
-            mistakes::copied_back(self.indices().filter_map(device), self.diagnosis);
+            host_mistakes::copied_back(self.indices().filter_map(device), self.diagnosis);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Sentences for copies with an unusable end, whose error code explains little.
 
 use crate::api::copy_ends::{CopyEnd, device_range};
-use crate::mistakes::{describe, explain};
+use crate::host_mistakes::{describe, explain};
 use crate::{contexts::MEMORY, ffi::can_read};
 
 /// Explains a copy of which an end is unusable; `what` is "a copy" or "a copy of rows".

@@ -27,7 +27,7 @@ use crate::result::*;
 use crate::streams::usable_stream;
 use crate::types::{Handle, LaunchConfigC};
 use crate::unwritten;
-use crate::{graphs::Work, mistakes, queue::JobThread};
+use crate::{graphs::Work, host_mistakes, queue::JobThread};
 use crate::{settings, staging};
 
 #[derive(Debug, Clone, Copy)]
@@ -296,7 +296,7 @@ impl Work for Kernel {
     fn run(&self, context: &Context) -> Outcome {
         let Self { function, request, mode: LaunchMode { prints, predict }, .. } = self;
         if *prints && !predict {
-            mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
+            host_mistakes::constants(&function.loaded.kernel().name, &function.unset_constants);
         }
         let textures = if function.has_textures { texture::all() } else { Textures::default() };
         if *predict {
@@ -311,7 +311,7 @@ impl Work for Kernel {
                 context.print(&report.printed);
                 if *prints {
                     diagnose::findings(&report.findings);
-                    mistakes::remember_outputs(&report.undefined_outputs);
+                    host_mistakes::remember_outputs(&report.undefined_outputs);
                     unwritten::note_launch(function.loaded.kernel(), request);
                 }
                 let worst = report.findings.iter().find(|f| f.severity == Severity::Error);

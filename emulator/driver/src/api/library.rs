@@ -11,9 +11,9 @@ use crate::api::{query, ready_for};
 use crate::contexts::{MEMORY, usable};
 use crate::ffi::{In, Out, Text, export, later};
 use crate::handle::{ObjectKind, Table};
+use crate::host_mistakes;
 use crate::image::{Image, Log, Refused};
 use crate::lifecycle::initialised;
-use crate::mistakes;
 use crate::result::*;
 use crate::{sync::lock, types::Handle};
 
@@ -130,7 +130,7 @@ export! {
         let library = LIBRARIES.find(handle)?;
         let kernels = lock(&library.kernels);
         let found = kernels.iter().find(|k| k.0 == name);
-        out.put(found.ok_or_else(|| mistakes::kernel_name(&name, kernels.iter().map(|k| k.0.as_str())))?.1)
+        out.put(found.ok_or_else(|| host_mistakes::kernel_name(&name, kernels.iter().map(|k| k.0.as_str())))?.1)
     }
 
     fn cuLibraryGetKernelCount 12040(count: Out<c_uint>, handle: Handle) =

@@ -12,7 +12,7 @@ use crate::result::*;
 use crate::streams::usable_stream;
 use crate::types::{Handle, MemLocation};
 use crate::{attributes::limit, capture::permit_unsafe};
-use crate::{mistakes, queue::JobThread};
+use crate::{host_mistakes, queue::JobThread};
 
 export! {
     fn cuMemGetInfo_v2 3020(free: Out<usize>, total: Out<usize>) {
@@ -46,13 +46,13 @@ export! {
             return Ok(());
         }
         // The address alone determines its context.
-        let own = allocations::find(address).ok_or_else(|| mistakes::free(address))?;
+        let own = allocations::find(address).ok_or_else(|| host_mistakes::free(address))?;
         context_of(own.owner.context)?.check()?;
         if graph_memory::free_now(address)? {
             return context_of(own.owner.context)?.queue.drain();
         }
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_) | AllocationKind::Managed);
-        let gone = allocations::forget(address, free).ok_or_else(|| mistakes::free(address))?;
+        let gone = allocations::forget(address, free).ok_or_else(|| host_mistakes::free(address))?;
         release_after_work(gone)
     }
 
@@ -82,7 +82,7 @@ export! {
             return Ok(());
         }
         let free = |kind| matches!(kind, AllocationKind::Device | AllocationKind::Pooled(_));
-        let gone = allocations::forget(address, free).ok_or_else(|| mistakes::free(address))?;
+        let gone = allocations::forget(address, free).ok_or_else(|| host_mistakes::free(address))?;
         stream.permit()?;
         // Earlier work of the stream may still use the memory. It is freed also if the context is lost by then.
         stream.submit(JobThread::Caller, |_| {}, Box::new(move || {

@@ -13,8 +13,8 @@ use crate::attributes::limit;
 use crate::contexts::{CONTEXTS, Context, MEMORY, usable};
 use crate::ffi::{In, Out, Text, export};
 use crate::handle::{ObjectKind, Table};
+use crate::host_mistakes;
 use crate::image::{Image, Log, Refused, architecture, registers};
-use crate::mistakes;
 use crate::result::*;
 use crate::{settings, types::Handle};
 
@@ -245,7 +245,7 @@ export! {
         refuse_if(name.is_empty(), ERROR_INVALID_VALUE)?;
         let loaded = MODULES.find(handle)?;
         let names = loaded.module.kernels().iter().map(|k| k.kernel().name.as_str());
-        out.put(function_named(&loaded, &name).ok_or_else(|| mistakes::kernel_name(&name, names))?)
+        out.put(function_named(&loaded, &name).ok_or_else(|| host_mistakes::kernel_name(&name, names))?)
     }
 
     fn cuModuleGetFunctionCount 12040(count: Out<c_uint>, handle: Handle) =

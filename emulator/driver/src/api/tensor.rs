@@ -8,7 +8,7 @@ use simt::program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
 
 use crate::api::ready_for;
 use crate::ffi::{In, Out, by_number, export};
-use crate::mistakes;
+use crate::host_mistakes;
 use crate::result::*;
 
 /// `CUtensorMap`
@@ -26,7 +26,7 @@ const REPLACE: &str = "cuTensorMapReplaceAddress";
 
 /// Explains a refused tensor map; `why` is a clause.
 fn refused(call: &str, why: &str) -> CUresult {
-    mistakes::explain(&format!("{call}: {why}"));
+    host_mistakes::explain(&format!("{call}: {why}"));
     ERROR_INVALID_VALUE
 }
 
@@ -45,7 +45,7 @@ export! {
         match interleave {
             0 => {}
             1 | 2 => {
-                mistakes::explain("tensor maps with interleaved layouts are not supported");
+                host_mistakes::explain("tensor maps with interleaved layouts are not supported");
                 return Err(ERROR_NOT_SUPPORTED);
             }
             _ => return Err(ERROR_INVALID_VALUE),

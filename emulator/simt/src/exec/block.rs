@@ -22,7 +22,7 @@ use crate::program::{BARRIERS, SHARED_BASE, Special};
 
 use crate::exec::ZERO_LINE;
 use crate::exec::fiber::{Fiber, FiberState};
-use crate::exec::launch_job::Job;
+use crate::exec::launch_job::LaunchJob;
 use barrier_state::Barrier;
 use local_pointer::LocalPointer;
 use shadow::Shadow;
@@ -150,7 +150,7 @@ impl Cluster {
 }
 
 impl Block {
-    pub(crate) fn new(job: &Job<'_>) -> Self {
+    pub(crate) fn new(job: &LaunchJob<'_>) -> Self {
         let n_warps = job.n_warps as usize;
         let local = job.n_warps as usize * WARP * local_stride(job);
         let checked = |n: usize| {
@@ -176,7 +176,7 @@ impl Block {
     }
 
     /// Notes the state of the threads in a round of a phase in which all blocks only poll.
-    pub(super) fn note_state(&mut self, phase: u64, round: u64, job: &Job<'_>) {
+    pub(super) fn note_state(&mut self, phase: u64, round: u64, job: &LaunchJob<'_>) {
         let mut hash = DefaultHasher::new();
         phase.hash(&mut hash);
         self.regs.iter().for_each(|line| line.0.hash(&mut hash));
@@ -195,7 +195,7 @@ impl Block {
     }
 
     /// Resets the state to that of block `index` before its first operation.
-    pub(crate) fn begin(&mut self, job: &Job<'_>, index: u64) {
+    pub(crate) fn begin(&mut self, job: &LaunchJob<'_>, index: u64) {
         self.index = index;
         self.cluster_index = index;
         self.rank = 0;
@@ -283,16 +283,16 @@ impl Block {
         }
     }
 
-    pub(crate) fn regs_of(&mut self, job: &Job<'_>, warp: usize) -> *mut Line {
+    pub(crate) fn regs_of(&mut self, job: &LaunchJob<'_>, warp: usize) -> *mut Line {
         self.regs.as_mut_ptr().wrapping_add(warp * job.kernel.n_lines as usize)
     }
 
-    pub(crate) fn preds_of(&mut self, job: &Job<'_>, warp: usize) -> *mut u32 {
+    pub(crate) fn preds_of(&mut self, job: &LaunchJob<'_>, warp: usize) -> *mut u32 {
         self.preds.as_mut_ptr().wrapping_add(warp * job.kernel.n_preds as usize)
     }
 
     /// Returns the range of shared memory that `offset` may move in: its array when checked, all there is otherwise.
-    pub(crate) fn shared_range(&self, job: &Job<'_>, offset: u64) -> Option<(u32, u32)> {
+    pub(crate) fn shared_range(&self, job: &LaunchJob<'_>, offset: u64) -> Option<(u32, u32)> {
         let offset = u32::try_from(offset).ok().filter(|o| *o < job.shared_bytes)?;
         if !job.check_level.checks() {
             let reserved = job.plan.shared.first().map_or(SHARED_BASE, |array| array.0);
@@ -310,7 +310,7 @@ impl Block {
     }
 }
 
-fn lanes_of(job: &Job<'_>, warp: u32) -> LaneMask {
+fn lanes_of(job: &LaunchJob<'_>, warp: u32) -> LaneMask {
     match job.n_threads - warp * 32 {
         n @ ..32 => LaneMask::from_bits((1 << n) - 1),
         _ => LaneMask::ALL,
@@ -318,7 +318,7 @@ fn lanes_of(job: &Job<'_>, warp: u32) -> LaneMask {
 }
 
 /// Returns the memory that a block takes while it runs or waits, or all blocks of a cluster.
-pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
+pub(crate) fn block_bytes(job: &LaunchJob<'_>) -> u64 {
     let warps = u64::from(job.n_warps);
     let local = warps * WARP as u64 * local_stride(job) as u64;
     let shared = u64::from(job.shared_bytes);
@@ -333,12 +333,12 @@ pub(crate) fn block_bytes(job: &Job<'_>) -> u64 {
 }
 
 /// Returns the bytes of local memory from one thread to the next: the alignment of every access is kept.
-pub(crate) fn local_stride(job: &Job<'_>) -> usize {
+pub(crate) fn local_stride(job: &LaunchJob<'_>) -> usize {
     (job.local_bytes as usize).next_multiple_of(16)
 }
 
 /// Returns the special registers that differ between the lanes of a warp, by position; all blocks have the same.
-pub(crate) fn lane_specials(job: &Job<'_>) -> Vec<(usize, Line)> {
+pub(crate) fn lane_specials(job: &LaunchJob<'_>) -> Vec<(usize, Line)> {
     let of_warp = |warp: u32| {
         let first = warp as usize * job.kernel.n_lines as usize;
         let varying = job.kernel.specials.iter().filter(|(special, _)| special.varies_in_a_warp());
@@ -351,7 +351,7 @@ pub(crate) fn lane_specials(job: &Job<'_>) -> Vec<(usize, Line)> {
 }
 
 /// Returns a special register of a thread, by its linear index in the block at `coords`.
-fn special_value(job: &Job<'_>, coords: [u32; 3], special: Special, thread: u32) -> u32 {
+fn special_value(job: &LaunchJob<'_>, coords: [u32; 3], special: Special, thread: u32) -> u32 {
     let [nx, ny, _] = job.block;
     let lane = thread % 32;
     let cluster = job.cluster;

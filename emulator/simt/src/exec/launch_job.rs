@@ -12,7 +12,7 @@ use crate::program::{DecodedKernel, OpKind, RANK_SHIFT};
 use crate::exec::plan::Plan;
 
 /// A launch, as its workers share it.
-pub(crate) struct Job<'j> {
+pub(crate) struct LaunchJob<'j> {
     pub(crate) kernel: &'j DecodedKernel,
     pub(crate) plan: &'j Plan,
     pub(crate) table: Arc<Table>,
@@ -55,7 +55,7 @@ pub(crate) struct Job<'j> {
     pub(crate) collector: Collector,
 }
 
-impl Job<'_> {
+impl LaunchJob<'_> {
     pub(crate) fn is_over_budget(&self, spent: u64) -> bool {
         self.budget.is_some_and(|budget| spent > budget.get())
     }

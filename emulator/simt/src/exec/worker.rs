@@ -11,12 +11,12 @@ use crate::program::limits::MISTAKE_COST;
 
 use crate::exec::block::{Block, local_stride};
 use crate::exec::fiber::Fiber;
-use crate::exec::launch_job::{Counts, Job};
+use crate::exec::launch_job::{Counts, LaunchJob};
 use crate::exec::memo::Memo;
 use crate::exec::{block::shadow::Shadow, block::unwritten::Fresh};
 
 pub(crate) struct Worker<'j> {
-    pub(crate) job: &'j Job<'j>,
+    pub(crate) job: &'j LaunchJob<'j>,
     pub(crate) block: Box<Block>,
     pub(crate) warp: WarpContext,
     pub(crate) access: AccessState<'j>,
@@ -108,7 +108,7 @@ pub(crate) struct Acting {
 }
 
 impl<'j> Worker<'j> {
-    pub(crate) fn new(job: &'j Job<'j>, memos: Vec<Memo<'j>>, global_races: Option<&GlobalRaces>) -> Self {
+    pub(crate) fn new(job: &'j LaunchJob<'j>, memos: Vec<Memo<'j>>, global_races: Option<&GlobalRaces>) -> Self {
         let kernel = job.kernel;
         let checks = job.check_level.checks();
         let in_flight = kernel.in_flight.as_ref();

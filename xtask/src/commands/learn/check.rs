@@ -61,7 +61,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     let are_all = args.steps.iter().all(|asked| asked == "all") && !args.finished;
     if let Some(root) = paths::checkout().filter(|root| are_all && !paths::has_finished_kernels(root)) {
         let all = Catalogue::load_all(&root)?.into_iter().flat_map(|catalogue| catalogue.tasks);
-        let copies: Vec<Task> = all.filter(|task| task.copy(&root).is_file()).collect();
+        let copies: Vec<Task> = all.filter(|task| task.copy_path(&root).is_file()).collect();
         if copies.is_empty() {
             bail!("there is no kernel in my/; see what to begin with: {}", paths::command_name());
         }

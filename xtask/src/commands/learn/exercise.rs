@@ -52,7 +52,7 @@ pub(crate) struct SolutionArgs {
 pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
-    let path = task.copy(&root);
+    let path = task.copy_path(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
     if learner::has_copy(&root, &path, name)? {

@@ -25,7 +25,7 @@ use xtask_support::staleness::{self, State};
 use xtask_support::{cubin, interrupt, paths};
 
 use crate::commands::learn::{judging, judging::Code};
-use crate::learner::{self, Compiled};
+use crate::learner::{self, CompiledCopy};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask explain v05\n          cargo xtask explain v05 --by sectors\n          \
@@ -198,7 +198,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         return Ok(CommandOutcome::Passed);
     }
     let task = learner::task(&root, &args.task)?;
-    let copy = task.copy(&root);
+    let copy = task.copy_path(&root);
     let (me, name) = (paths::command_name(), &task.name);
     if task.host.is_some() {
         bail!(Stop::Usage(format!(
@@ -224,7 +224,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let mut subjects = Vec::new();
     if has_copy {
         match learner::compile(&root, &copy)? {
-            Compiled::Ptx { ptx, sources } => {
+            CompiledCopy::Ptx { ptx, sources } => {
                 let code = args.machine.then(|| cubin::up_to_date(&root, &copy)).transpose()?;
                 let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
                 let explained = judging::explain(&root, &task, &ptx, &sources, code)?;
@@ -236,7 +236,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
                 }
                 subjects.push(Subject::new(&root, Origin::Learner, &copy, explained));
             }
-            Compiled::Refused(refused) => {
+            CompiledCopy::Refused(refused) => {
                 output::error(&format!("it does not compile: {}; for more: {me} check {name}", refused.first()));
                 return Ok(CommandOutcome::Failed);
             }

@@ -114,7 +114,7 @@ fn record(
 /// Returns a sentence on what selected the hint.
 fn chosen_by(root: &Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
     let (me, name) = (paths::command_name(), &task.name);
-    let copy = learner::display_path(root, &task.copy(root));
+    let copy = learner::display_path(root, &task.copy_path(root));
     let Some(code) = progress.code.as_deref() else {
         return match progress.checks {
             0 => format!(
@@ -140,7 +140,7 @@ fn chosen_by(root: &Path, task: &Task, progress: &TaskProgress, symptom: &str) -
 
 /// Returns the part of the finished kernel that the copy lacks; without a copy, the first one.
 fn part(root: &Path, task: &Task) -> Result<String> {
-    let copy = std::fs::read(task.copy(root)).unwrap_or_default();
+    let copy = std::fs::read(task.copy_path(root)).unwrap_or_default();
     let solution = learner::solution(root, task)?;
     Ok(match hints::hunk(&solution, &String::from_utf8_lossy(&copy)) {
         None => "your copy has every line of it; what fails lies in what was added".into(),

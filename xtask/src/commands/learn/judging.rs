@@ -17,11 +17,11 @@ use xtask_support::paths;
 use crate::commands::learn::home;
 use crate::commands::learn::judge_process::{Judge, TIME_LIMIT};
 use crate::commands::learn::remedies;
-use crate::learner::{self, Compiled};
+use crate::learner::{self, CompiledCopy};
 
 /// Compiles and judges the copy of a task.
 pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
-    let path = task.copy(root);
+    let path = task.copy_path(root);
     let verdict = match &task.host {
         Some(host) => {
             let ptx = host.call.kernel().map(|source| target_of(root, &root.join(source)));
@@ -29,7 +29,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
             Judge::new(root, task, ptx.as_deref(), &[])?.ask(&["--answer", &answer])?
         }
         None => match learner::compile(root, &path)? {
-            Compiled::Ptx { ptx, sources } => {
+            CompiledCopy::Ptx { ptx, sources } => {
                 let judge = Judge::new(root, task, Some(&ptx), &sources)?;
                 let mut verdict: Option<Verdict> = judge.ask(&[])?;
                 if let Some(verdict) = &mut verdict {
@@ -44,7 +44,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 }
                 verdict
             }
-            Compiled::Refused(refused) => return Ok(Verdict::refused(task.name.clone(), &task.criteria, refused)),
+            CompiledCopy::Refused(refused) => return Ok(Verdict::refused(task.name.clone(), &task.criteria, refused)),
         },
     };
     Ok(verdict.unwrap_or_else(|| {
@@ -55,7 +55,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
 
 /// Returns a note for each part of the starter that a TODO asks to change and that the copy left as it was.
 fn left_to_do(root: &Path, task: &Task) -> Vec<String> {
-    let texts = std::fs::read_to_string(task.copy(root)).ok().zip(learner::starter(root, task).ok());
+    let texts = std::fs::read_to_string(task.copy_path(root)).ok().zip(learner::starter(root, task).ok());
     let left = texts.map(|(copy, starter)| edits::left_to_do(&copy, &starter)).unwrap_or_default();
     let note = |(line, asked)| format!("line {line} is as it was in the starter, where a TODO says: {asked}");
     left.into_iter().map(note).collect()
@@ -98,7 +98,7 @@ pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
 
 /// Formats a verdict for people.
 pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
-    let copy = learner::display_path(root, &task.copy(root));
+    let copy = learner::display_path(root, &task.copy_path(root));
     // A repository of `assign` has no solutions.
     let finished = if task.name.id.is_none() && root.join(&task.solution).is_file() {
         "; the finished kernel is checked with --finished"
@@ -190,7 +190,7 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
         Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {name}"),
         _ if is_stuck(root, verdict) => format!("next: {me} hint {name}"),
         _ => {
-            let copy = learner::display_path(root, &task.copy(root));
+            let copy = learner::display_path(root, &task.copy_path(root));
             format!("next: change {copy}, then: {me} check {name}")
         }
     }

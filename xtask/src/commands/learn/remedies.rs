@@ -16,7 +16,7 @@ use xtask_support::compiler::Compilers;
 use xtask_support::interrupt;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::Stop;
-use xtask_support::source::Job;
+use xtask_support::source::CompileJob;
 
 use crate::commands::learn::judge_process::Judge;
 use crate::learner::{self, Choice};
@@ -44,7 +44,7 @@ pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>
     {
         return Ok(Vec::new());
     }
-    let double = judge.task.double().filter(|double| verdict.entry.as_ref() == Some(&double.entry));
+    let double = judge.task.fp64_task().filter(|double| verdict.entry.as_ref() == Some(&double.entry));
     let failed = double.unwrap_or_else(|| judge.task.clone());
     match Search::new(judge, failed).and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict))) {
         Err(error) if error.is::<Stop>() => Err(error),
@@ -56,7 +56,7 @@ struct Search<'a> {
     judge: &'a Judge<'a>,
     /// The task, or that of its FP64 kernel where that one fails.
     failed: Task,
-    job: Job,
+    job: CompileJob,
     starter: String,
     compilers: Compilers,
 }
@@ -65,7 +65,7 @@ impl<'a> Search<'a> {
     /// Returns `None` where there is nothing to search.
     fn new(judge: &'a Judge<'a>, failed: Task) -> Result<Option<Self>> {
         let (root, task) = (judge.root, judge.task);
-        let (job, starter) = (Job::of_learner(root, &task.copy(root))?, learner::starter(root, task)?);
+        let (job, starter) = (CompileJob::of_learner(root, &task.copy_path(root))?, learner::starter(root, task)?);
         if learner::choice()? == Choice::Clang || edits::are_same_code(&job.source, &starter) {
             return Ok(None);
         }
@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
             _ if is_optimised => (ROUNDS, OPTIMISED_TRIES),
             _ => (ROUNDS, TRIES),
         };
-        let clues = Clues::new(verdict, &self.job.name, &self.judge.task.file());
+        let clues = Clues::new(verdict, &self.job.name, &self.judge.task.copy_file_name());
         let edits = edits::edits(copy, &self.starter, &self.failed, &clues, rounds * most);
         let texts: Vec<String> = edits.iter().map(|changes| edits::apply(copy, changes)).collect();
         let job = |text: &String| {
@@ -126,7 +126,7 @@ impl<'a> Search<'a> {
             if remedies.len() == MAX_SHOWN {
                 break;
             }
-            let jobs: Vec<Job> = texts.iter().map(|text| self.job.with_text((*text).clone())).collect();
+            let jobs: Vec<CompileJob> = texts.iter().map(|text| self.job.with_text((*text).clone())).collect();
             for (text, ptx) in texts.iter().zip(self.compile(&jobs)?) {
                 let new = |ptx: &String| remedies.len() < MAX_SHOWN && seen.insert(ptx.clone());
                 let Some(ptx) = ptx.filter(new) else { continue };
@@ -145,12 +145,12 @@ impl<'a> Search<'a> {
     }
 
     /// Compiles all, on several compilers: `None` for what does not compile.
-    fn compile(&self, jobs: &[Job]) -> Result<Vec<Option<String>>> {
+    fn compile(&self, jobs: &[CompileJob]) -> Result<Vec<Option<String>>> {
         let built = parallel::run(jobs, MAX_THREADS, |job| self.compile_one(job), Result::is_ok);
         built.into_iter().collect()
     }
 
-    fn compile_one(&self, job: &Job) -> Result<Option<String>> {
+    fn compile_one(&self, job: &CompileJob) -> Result<Option<String>> {
         let compiled = match self.compilers.lend(|compiler| job.compile(compiler, self.judge.root)) {
             Err(error) if error.is::<DoesNotCompile>() => None,
             compiled => Some(compiled?),

@@ -9,7 +9,7 @@ use xtask_support::CommandOutcome;
 use xtask_support::compiler::Compiler;
 use xtask_support::{committed, output, paths};
 
-use crate::commands::maintain::packed::{Kernel, Pack, Request};
+use crate::commands::maintain::packed::{PackedKernel, Pack, Request};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask fixtures --show out_of_bounds_broken")]
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     };
     let packs = fixtures::FOLDERS.into_iter().map(pack).collect::<Result<Vec<_>>>()?;
     let request = Request { command: "fixtures", root: &root, check: args.check, names: &args.names };
-    request.names_are_known(&packs)?;
+    request.check_names(&packs)?;
     if !args.show {
         return request.update(packs);
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     Ok(CommandOutcome::Passed)
 }
 
-impl Kernel for Fixture {
+impl PackedKernel for Fixture {
     fn name(&self) -> &str {
         &self.name
     }

@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use tasks::solutions::{Compiled, pack};
+use tasks::solutions::{PackedPtx, pack};
 use xtask_support::CommandOutcome;
 use xtask_support::compiler::Compiler;
 use xtask_support::nvrtc::Nvrtc;
 use xtask_support::output::{self, Stop};
 
 /// A kernel whose PTX is packed.
-pub(crate) trait Kernel {
+pub(crate) trait PackedKernel {
     fn name(&self) -> &str;
 
     /// Returns the hash of everything that determines its PTX, except what that PTX itself names.
@@ -36,7 +36,7 @@ pub(crate) struct Pack<K> {
     pub(crate) file: PathBuf,
     pub(crate) kernels: Vec<K>,
     /// The contents of the file before the command.
-    pub(crate) old: Vec<Compiled>,
+    pub(crate) old: Vec<PackedPtx>,
 }
 
 /// A command that compiles packed kernels: its name, `solutions`, and its arguments.
@@ -54,7 +54,7 @@ impl Request<'_> {
     }
 
     /// Fails when a name is that of no kernel.
-    pub(crate) fn names_are_known<K: Kernel>(&self, packs: &[Pack<K>]) -> Result<()> {
+    pub(crate) fn check_names<K: PackedKernel>(&self, packs: &[Pack<K>]) -> Result<()> {
         let mut kernels = packs.iter().flat_map(|pack| &pack.kernels);
         let unknown = self.names.iter().find(|name| !kernels.clone().any(|kernel| kernel.name() == *name));
         match (unknown, kernels.next()) {
@@ -71,7 +71,7 @@ impl Request<'_> {
 
     /// Compiles kernels whose texts have changed, or with `check` all that were asked for, and writes files that
     /// differ.
-    pub(crate) fn update<K: Kernel>(&self, packs: Vec<Pack<K>>) -> Result<CommandOutcome> {
+    pub(crate) fn update<K: PackedKernel>(&self, packs: Vec<Pack<K>>) -> Result<CommandOutcome> {
         let mut compiler = Compiler::start(&Nvrtc::find()?)?;
         let (mut n, mut n_stale) = (0, 0);
         for Pack { file, kernels, old: old_kernels } in packs {
@@ -88,7 +88,7 @@ impl Request<'_> {
                 }
                 let old = old.map(|old| old.ptx.as_str());
                 let ptx = kernel.compile(&mut compiler, self.root, old, is_fresh)?;
-                new.extend(ptx.map(|ptx| Compiled { name, digest, ptx }));
+                new.extend(ptx.map(|ptx| PackedPtx { name, digest, ptx }));
             }
             if new == old_kernels {
                 continue;

@@ -7,10 +7,10 @@ use tasks::solutions::{self, Solution};
 use xtask_support::CommandOutcome;
 use xtask_support::compiler::Compiler;
 use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::source::Job;
+use xtask_support::source::CompileJob;
 use xtask_support::{committed, paths};
 
-use crate::commands::maintain::packed::{Kernel, Pack, Request};
+use crate::commands::maintain::packed::{PackedKernel, Pack, Request};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solutions --check v05/no-padding")]
@@ -33,11 +33,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     };
     let packs = catalog::STEPS.iter().map(pack).collect::<Result<Vec<_>>>()?;
     let request = Request { command: "solutions", root: &root, check: args.check, names: &args.names };
-    request.names_are_known(&packs)?;
+    request.check_names(&packs)?;
     request.update(packs)
 }
 
-impl Kernel for Solution {
+impl PackedKernel for Solution {
     fn name(&self) -> &str {
         &self.name
     }
@@ -68,7 +68,7 @@ impl Kernel for Solution {
 
 /// Compiles a solution to PTX; `None` where it is expected not to compile.
 fn compile(compiler: &mut Compiler, root: &Path, solution: &Solution) -> Result<Option<String>> {
-    let job = Job::of_solution(root, &solution.base, &solution.name, &solution.source);
+    let job = CompileJob::of_solution(root, &solution.base, &solution.name, &solution.source);
     let refused = match job.compile(compiler, root) {
         Ok(compiled) => {
             ensure!(!solution.is_refused(), "{} compiles, but its entry expects a compiler error", solution.name);

@@ -7,8 +7,8 @@ fn compiled_by(script: &str, limit: Duration) -> String {
     command.args(["-c", script]);
     let nvrtc = Nvrtc { version: crate::nvrtc::VERSION, directory: PathBuf::new(), include: None };
     let mut compiler = Compiler::spawn(nvrtc, command, limit).expect("it starts");
-    let unit = Unit { name: "a.cu".into(), ..Unit::default() };
-    match compiler.compile(&unit) {
+    let input = CompileInput { name: "a.cu".into(), ..CompileInput::default() };
+    match compiler.compile(&input) {
         Ok(compiled) => compiled.ptx,
         Err(error) if error.is::<DoesNotCompile>() => format!("refused: {error:#}"),
         Err(error) => format!("{error:#}"),

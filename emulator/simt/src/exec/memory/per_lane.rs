@@ -8,7 +8,7 @@ use crate::memory::{Slot, rules};
 use crate::program::{MemSpace, window};
 
 use crate::exec::memory::access_spec::{self, AccessSpec};
-use crate::exec::{launch_job::Job, memo::Merge};
+use crate::exec::{launch_job::LaunchJob, memo::Merge};
 use crate::exec::{memory::cluster_memory::Holder, worker::Worker};
 
 /// Why an access to a block's own memory or to global memory fails, with its space and address.
@@ -193,7 +193,7 @@ fn find_remote(
 }
 
 /// Finds global memory, whatever its alignment. Where it is written, the launch may write it without marks.
-pub(crate) fn find_global(job: &Job<'_>, address: u64, bytes: u64, writes: bool) -> Result<*mut u8, AccessFault> {
+pub(crate) fn find_global(job: &LaunchJob<'_>, address: u64, bytes: u64, writes: bool) -> Result<*mut u8, AccessFault> {
     let Some((allocation, offset)) = job.table.find(address, bytes) else {
         return Err(match job.table.slot(address) {
             Some(Slot::Freed(_)) => (AccessProblem::UseAfterFree, MemSpace::Global, address),

@@ -20,7 +20,7 @@ use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
 use crate::program::{AtomicForm, MemSpace, OpKind};
 
 use crate::exec::block::{Block, Cluster, block_bytes};
-use crate::exec::launch_job::{Counts, Job};
+use crate::exec::launch_job::{Counts, LaunchJob};
 use crate::exec::memo::{Memo, Merge, Tally};
 use crate::exec::{schedule::scheduler::Visit, worker::Worker};
 
@@ -105,7 +105,7 @@ impl BlockQueue {
     }
 }
 
-pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
+pub(crate) fn run(job: &LaunchJob<'_>, n_threads: usize, global_races: Option<&GlobalRaces>) -> Outcome {
     let n_blocks = job.grid.iter().map(|n| u64::from(*n)).product::<u64>() / u64::from(job.cluster_blocks);
     let collector = job.collector.clone();
     let ledger =
@@ -153,7 +153,7 @@ pub(crate) fn run(job: &Job<'_>, n_threads: usize, global_races: Option<&GlobalR
     Outcome { counts, tallies, collector: ledger.collector, printed: ledger.printed, stopped: ledger.stopped }
 }
 
-fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
+fn memos<'j>(job: &LaunchJob<'_>) -> Vec<Memo<'j>> {
     let mut memos = Vec::with_capacity(job.plan.n_memos);
     let mut add = |space: MemSpace, bytes: u32, load: bool, merge: Merge, atomic: Option<AtomicForm>| {
         let mut memo = Memo::new(bytes, load, merge);
@@ -194,7 +194,7 @@ fn memos<'j>(job: &Job<'_>) -> Vec<Memo<'j>> {
 }
 
 /// Runs blocks on a worker thread until there are no more.
-fn work(job: &Job<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
+fn work(job: &LaunchJob<'_>, queue: &BlockQueue, global_races: Option<&GlobalRaces>) -> (Counts, Vec<Tally>) {
     let mut worker = Worker::new(job, memos(job), global_races);
     let mut waiting = Waiting::new(job);
     let mut more = true;
@@ -324,7 +324,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn new(job: &Job<'_>) -> Self {
+    fn new(job: &LaunchJob<'_>) -> Self {
         Self {
             blocks: VecDeque::new(),
             spare: None,
@@ -341,7 +341,7 @@ impl Waiting {
         n < 2 || (n < WAITING_BLOCKS && self.bytes + 2 * self.block_bytes <= self.max_bytes)
     }
 
-    fn another(&mut self, job: &Job<'_>) -> Box<Block> {
+    fn another(&mut self, job: &LaunchJob<'_>) -> Box<Block> {
         self.spare.take().unwrap_or_else(|| Box::new(Block::new(job)))
     }
 
@@ -374,7 +374,7 @@ impl Waiting {
     }
 
     /// Returns whether as many blocks as a device runs at once only polled unchanged memory in the last `idle` visits.
-    fn is_stuck(&self, idle: u64, job: &Job<'_>, queue: &BlockQueue) -> bool {
+    fn is_stuck(&self, idle: u64, job: &LaunchJob<'_>, queue: &BlockQueue) -> bool {
         let n = self.blocks.len() as u64;
         n >= job.resident && idle >= (IDLE_ROUNDS - 1) * n && self.all_wait(false, queue).is_some()
     }
@@ -411,7 +411,7 @@ impl Waiting {
 }
 
 /// Returns the bytes of a worker: a block, the memos and the counters.
-pub(crate) fn worker_bytes(job: &Job<'_>) -> u64 {
+pub(crate) fn worker_bytes(job: &LaunchJob<'_>) -> u64 {
     let counts = if job.check_level.counts() { 4 * 8 * job.kernel.ops.len() } else { 0 };
     let memos = job.plan.n_memos * size_of::<Memo<'_>>();
     block_bytes(job) + (counts + memos) as u64
@@ -422,7 +422,7 @@ fn begin_checks(worker: &mut Worker<'_>, index: u64) {
 }
 
 /// Stores the results of an ended block, and collects those that are next in index order.
-fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
+fn finish(worker: &mut Worker<'_>, job: &LaunchJob<'_>, queue: &BlockQueue) {
     let index = worker.block.cluster_index;
     let failed = !worker.block.collector.is_empty();
     let stops = worker.block.fatal || (failed && !job.check_level.checks());
@@ -452,7 +452,7 @@ fn finish(worker: &mut Worker<'_>, job: &Job<'_>, queue: &BlockQueue) {
 }
 
 impl Ledger {
-    fn take(&mut self, done: BlockResult, job: &Job<'_>, queue: &BlockQueue) {
+    fn take(&mut self, done: BlockResult, job: &LaunchJob<'_>, queue: &BlockQueue) {
         let index = self.next;
         self.next += 1;
         if self.stopped {

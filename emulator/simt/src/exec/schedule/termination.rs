@@ -10,7 +10,7 @@ use crate::program::{Access, MemSpace, OpKind, Order};
 
 use crate::exec::block::{Warp, watch::Watch};
 use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
-use crate::exec::{launch_job::Job, worker::Worker};
+use crate::exec::{launch_job::LaunchJob, worker::Worker};
 
 /// Branches for which a warp is watched until its state comes back.
 const MAX_BRANCHES: u64 = 3 << 12;
@@ -243,7 +243,7 @@ struct Deciding {
 impl Deciding {
     /// Returns `None` where the path depends on more than registers, as on shared data. `is_alone`: no other warp runs.
     fn new<'p>(
-        job: &Job<'_>,
+        job: &LaunchJob<'_>,
         positions: impl Iterator<Item = &'p u32> + Clone,
         is_alone: bool,
         with_polls: bool,
@@ -327,7 +327,7 @@ fn polls(ops: &[crate::program::Op]) -> bool {
 }
 
 /// Returns the smallest backward branch that spans positions `low ..= high`.
-fn smallest_loop(job: &Job<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
+fn smallest_loop(job: &LaunchJob<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
     let spans = job.kernel.ops.iter().enumerate().flat_map(|(i, op)| {
         let targets = match &op.kind {
             OpKind::Branch { target, .. } => std::slice::from_ref(target),

@@ -62,7 +62,7 @@ impl State {
     }
 
     fn is_started(&self, task: &Task) -> bool {
-        self.task_progress(task).last.is_some() || task.copy(&self.root).is_file()
+        self.task_progress(task).last.is_some() || task.copy_path(&self.root).is_file()
     }
 
     /// Returns the state of a task in words, such as `started: no-excess`.

@@ -22,7 +22,7 @@ use xtask_support::interrupt;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
-use xtask_support::source::{self, Job};
+use xtask_support::source::{self, CompileJob};
 
 /// The architecture that plans are compiled for.
 const GPU: &str = "90a";
@@ -170,7 +170,7 @@ impl Search<'_> {
 
     fn compile_one(&self, text: &str, compilers: &Compilers) -> Result<Made> {
         let path = self.root.join("kernels/candidate.cu");
-        let job = Job::of_text(self.root, &path, text.to_owned());
+        let job = CompileJob::of_text(self.root, &path, text.to_owned());
         let includes = source::local_includes(self.root, &path, text)?;
         let key = compile_cache::key(&job, &includes, &format!("{}\nsm_{GPU}", compile_cache::NVRTC))?;
         let base = self.folder().join(key);
