@@ -98,7 +98,7 @@ fn v02_strip_is_refused_when_the_strips_do_not_fit() {
     let module = gpu.load(&strip.ptx()).expect("committed PTX loads");
     let limit = 227 * 1024; // of a block on sm_90
     let k = limit / strip.strip + 1;
-    let shape = Geometry { grid: [1, 1, 1], block: [strip.threads, 1, 1], shared: (k * strip.strip) as u32 };
+    let shape = Geometry { grid: [1, 1, 1], block: [strip.threads, 1, 1], dynamic_shared: (k * strip.strip) as u32 };
     let arguments: Vec<Argument> =
         [1, 1, k as i32].map(Argument::from).into_iter().chain([0u64; 3].map(Argument::from)).collect();
     let refused = gpu.launch(&module, &strip.name, shape, &arguments, LaunchOptions::default());

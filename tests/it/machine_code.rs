@@ -106,7 +106,7 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
             _ => [blocks(n, x), blocks(m, y), z],
         },
         block: profile.block,
-        shared: profile.dynamic_shared,
+        dynamic_shared: profile.dynamic_shared,
     };
     gpu.run(module, name, shape, &arguments);
     let [.., last] = operands[..] else { panic!("{name} has no operands") };
@@ -189,7 +189,7 @@ fn damaged_machine_code_is_refused_or_ends() {
             }
             let check_level = [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked][seed as usize % 3];
             let options = options(check_level, 1 << 20, 1 + seed as usize % 3);
-            let shape = Geometry { grid: [2, 2, 1], block: [16, 16, 1], shared: 0 };
+            let shape = Geometry { grid: [2, 2, 1], block: [16, 16, 1], dynamic_shared: 0 };
             ended += usize::from(gpu.launch_raw(kernel, shape, params, options).is_ok());
         }
     }

@@ -39,7 +39,7 @@ fn product(gpu: &Gpu, module: &Module, launch: (&str, u32, u32), shape: [usize; 
         [upload(numbers(m * k, 1), operands), upload(numbers(k * n, 2), operands), upload(numbers(m * n, 3), result)];
     let arguments = arguments(module, name, &shape, &places);
     let grid = [n.div_ceil(128) as u32, m.div_ceil(128) as u32, 1];
-    let shape = Geometry { grid, block: [threads, 1, 1], shared };
+    let shape = Geometry { grid, block: [threads, 1, 1], dynamic_shared: shared };
     let report = gpu.run(module, name, shape, &arguments);
     let c = match result {
         Format::Bf16 => gpu.read::<u16>(places[2], m * n).into_iter().map(u32::from).collect(),

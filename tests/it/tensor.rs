@@ -17,7 +17,7 @@ fn emulate(case: &Case) -> Result<(Vec<u32>, Vec<u32>), String> {
     let map = case.map(tensor)?;
     let loaded = Module::load(&gpu.memory, &case.module(), None).map_err(|error| error.to_string())?;
     let arguments = [Argument(case.parameter(&map.encode()).to_vec()), Argument::from(out)];
-    let shape = Geometry { shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
+    let shape = Geometry { dynamic_shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
     let options = options(CheckLevel::Checked, 1 << 24, 1);
     let report = gpu.launch(&loaded, "copy", shape, &arguments, options).map_err(|error| error.to_string())?;
     // Where the wait gives up, what lies there is read all the same.
@@ -82,7 +82,7 @@ fn found_in(way: Way, rows: u64, freed: bool) -> String {
         gpu.memory.free(tensor).expect("it was there");
     }
     let arguments = [Argument(case.parameter(&map).to_vec()), Argument::from(out)];
-    let shape = Geometry { shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
+    let shape = Geometry { dynamic_shared: SHARED_BYTES as u32, ..Geometry::line(1, THREADS) };
     let report = gpu.launch(&loaded, "copy", shape, &arguments, LaunchOptions::default());
     texts(&report.expect("it starts").findings)
 }

@@ -24,7 +24,7 @@ fn run(gpu: &Gpu, module: &Module, case: &Case, check_level: CheckLevel) -> Resu
         Argument(case.descriptors[1].to_le_bytes().to_vec()),
         Argument(u32::from(case.adds).to_le_bytes().to_vec()),
     ];
-    let shape = Geometry { shared: IMAGE_BYTES as u32, ..Geometry::line(1, THREADS) };
+    let shape = Geometry { dynamic_shared: IMAGE_BYTES as u32, ..Geometry::line(1, THREADS) };
     let options = options(check_level, 1 << 26, 1);
     clean(gpu.launch(module, &case.form.kernel(), shape, &arguments, options)?)?;
     Ok(gpu.read(out, words))

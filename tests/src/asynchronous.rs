@@ -295,7 +295,7 @@ impl<'a> Loaded<'a> {
         let sources = vec![(format!("{}.cu", fixture.name), fixture.source.as_str().into())];
         let options =
             LaunchOptions { names: Names { sources, ..Names::default() }, ..options(check_level, 1 << 30, threads) };
-        let shape = Geometry { shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
+        let shape = Geometry { dynamic_shared: head.shared, ..Geometry::plane(launch.blocks, [head.block, 1]) };
         let params = kernel.param_block(&arguments).expect("its parameters");
         let request = shape.request(params, options);
         let has_beta = head.parameters.iter().any(|word| word == "beta");

@@ -176,7 +176,7 @@ pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) ->
         names: Names { sources, ..Names::default() },
         ..options(CheckLevel::CheckedWithGlobalRaces, head.budget, threads)
     };
-    let shape = Geometry { grid: head.grid, block: head.block, shared: head.shared };
+    let shape = Geometry { grid: head.grid, block: head.block, dynamic_shared: head.shared };
     let request = shape.request(params, options);
     // What the driver does before a launch: nobody raised the limit of dynamic shared memory here.
     let allowed = check(loaded.kernel(), &request, None);

@@ -110,7 +110,7 @@ impl<T: Number> Product<T> {
         let shape = Geometry {
             grid: [n.div_ceil(cols) as u32, m.div_ceil(rows) as u32, 1],
             block: [kernel.threads, 1, 1],
-            shared: (kernel.strip * k) as u32,
+            dynamic_shared: (kernel.strip * k) as u32,
         };
         let options = LaunchOptions { check_level, ..LaunchOptions::default() };
         let report = gpu.launch(&module, &kernel.name, shape, &arguments, options);

@@ -97,7 +97,7 @@ impl Gpu {
         let gpu = Self::default();
         let (words, out) = (gpu.upload(memory), gpu.upload(seen));
         let loaded = gpu.load(module).map_err(|error| error.to_string())?;
-        let shape = Geometry { grid, block: [32, 1, 1], shared: 0 };
+        let shape = Geometry { grid, block: [32, 1, 1], dynamic_shared: 0 };
         clean(gpu.launch(&loaded, "steps", shape, &[words.into(), out.into()], options)?)?;
         Ok(gpu.read(out, seen.len()))
     }

@@ -153,7 +153,7 @@ pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let (sizes, elements) = sizes_and_elements(kernel, profile.shape);
     let operands: Vec<u64> = elements.iter().map(|&n| operand(n)).collect();
     let arguments = arguments(module, &profile.kernel, &sizes, &operands);
-    let shape = Geometry { grid: profile.grid, block: profile.block, shared: profile.dynamic_shared };
+    let shape = Geometry { grid: profile.grid, block: profile.block, dynamic_shared: profile.dynamic_shared };
     let options = LaunchOptions { check_level: CheckLevel::Count, ..LaunchOptions::default() };
     let report = gpu
         .launch(module, &profile.kernel, shape, &arguments, options)

@@ -210,7 +210,8 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
             }
         });
     }
-    let shape = gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, shared: launch.shared };
+    let shape =
+        gpu::Geometry { grid: [launch.grid[0], launch.grid[1], 1], block: threads, dynamic_shared: launch.shared };
     let params = kernel.param_block(&arguments)?;
     let request = shape.request(params, LaunchOptions::default());
     let (report, steps) = match traced {

@@ -40,7 +40,7 @@ fn issued(kernel: &str, warps: u32) -> anyhow::Result<Vec<Vec<u64>>> {
     let block = 32 * SCHEDULERS * warps;
     let floats = vec![0.0_f32; (block * chip.sms) as usize];
     let arguments: [Argument; 3] = [ROUNDS.into(), gpu.upload(&floats).into(), gpu.upload(&floats).into()];
-    let shape = gpu::Geometry { grid: [chip.sms, 1, 1], block: [block, 1, 1], shared: 0 };
+    let shape = gpu::Geometry { grid: [chip.sms, 1, 1], block: [block, 1, 1], dynamic_shared: 0 };
     let params = loaded.param_block(&arguments)?;
     let request = shape.request(params, LaunchOptions::default());
     let loaded = LoadedCode { code: &code.kernels[0], kernel: loaded, gpu: &gpu };

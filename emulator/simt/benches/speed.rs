@@ -200,7 +200,7 @@ fn measure(
         arguments.push(address.into());
     }
     let params = kernel.param_block(&arguments)?;
-    let shape = Geometry { grid: case.grid, block: case.block, shared: 0 };
+    let shape = Geometry { grid: case.grid, block: case.block, dynamic_shared: 0 };
     let launch = |check_level: CheckLevel| {
         let options = LaunchOptions { check_level, threads: NonZeroUsize::new(threads), ..LaunchOptions::default() };
         gpu.launch(kernel, &shape.request(params.clone(), options))

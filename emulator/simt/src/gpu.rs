@@ -53,22 +53,22 @@ pub struct Geometry {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory of a block.
-    pub shared: u32,
+    pub dynamic_shared: u32,
 }
 
 impl Geometry {
     /// Returns a grid and a block of one dimension, without dynamic shared memory.
     pub fn line(grid: u32, block: u32) -> Self {
-        Self { grid: [grid, 1, 1], block: [block, 1, 1], shared: 0 }
+        Self { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0 }
     }
 
     /// Returns a grid and a block of two dimensions, without dynamic shared memory.
     pub fn plane(grid: [u32; 2], block: [u32; 2]) -> Self {
-        Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], shared: 0 }
+        Self { grid: [grid[0], grid[1], 1], block: [block[0], block[1], 1], dynamic_shared: 0 }
     }
 
     pub fn request(self, params: Vec<u8>, options: LaunchOptions) -> LaunchRequest {
-        LaunchRequest { grid: self.grid, block: self.block, dynamic_shared: self.shared, params, options }
+        LaunchRequest { grid: self.grid, block: self.block, dynamic_shared: self.dynamic_shared, params, options }
     }
 }
 

@@ -28,8 +28,8 @@ fn outcome(body: &str, grid: u32, block: u32, input: &[u32]) -> Vec<u32> {
         let n = (grid * block) as usize;
         let out = device.words(&vec![0; n]);
         let source = device.words(input);
-        let report =
-            device.launch(Geometry { shared: 4096, ..Geometry::line(grid, block) }, &[out.into(), source.into()]);
+        let report = device
+            .launch(Geometry { dynamic_shared: 4096, ..Geometry::line(grid, block) }, &[out.into(), source.into()]);
         assert_eq!(codes(&report), [""; 0], "{:#?}", report.mistakes);
         results.push(device.read(out, n));
     }
@@ -125,7 +125,8 @@ fn found(body: &str, n_out: usize, expected: &[&str]) {
         let device = Device::new(&kernel(body)).check_level(check_level);
         let out = device.words(&vec![0; n_out]);
         let source = device.raw(256);
-        let report = device.launch(Geometry { shared: 256, ..Geometry::line(1, 32) }, &[out.into(), source.into()]);
+        let report =
+            device.launch(Geometry { dynamic_shared: 256, ..Geometry::line(1, 32) }, &[out.into(), source.into()]);
         let expected = match check_level {
             CheckLevel::Off => {
                 &expected[..expected.iter().filter(|c| **c != "E-UNINIT" && **c != "E-RACE").count().min(1)]

@@ -210,7 +210,7 @@ fn dynamic_shared_memory() {
     let n = 100usize;
     let x = floats(n, 12);
     let (input, out) = (gpu.upload(&x), gpu.alloc::<f32>(n));
-    let shape = Geometry { shared: 8 * n as u32, ..Geometry::line(1, 128) };
+    let shape = Geometry { dynamic_shared: 8 * n as u32, ..Geometry::line(1, 128) };
     gpu.run(&module, "carve", shape, &[(n as i32).into(), input.into(), out.into()]);
     assert_eq!(gpu.read::<f32>(out, n), x.iter().rev().copied().collect::<Vec<_>>());
 }

@@ -67,7 +67,7 @@ fn kernel_params(kernel: &Kernel) -> KernelNodeParams {
         function: kernel.handle,
         grid: kernel.shape.grid,
         block: kernel.shape.block,
-        shared_bytes: kernel.shape.dynamic,
+        shared_bytes: kernel.shape.dynamic_shared,
         pointers: kernel.arguments().as_ptr().cast(),
         extra: std::ptr::null(),
     }

@@ -34,7 +34,7 @@ use crate::{settings, staging};
 pub(crate) struct GridSpec {
     pub(crate) grid: [c_uint; 3],
     pub(crate) block: [c_uint; 3],
-    pub(crate) dynamic: c_uint,
+    pub(crate) dynamic_shared: c_uint,
     /// Whether all blocks are resident at once and may wait for each other.
     pub(crate) cooperative: bool,
     /// Blocks of a cluster in x, y and z, if the launch specifies them.
@@ -42,8 +42,8 @@ pub(crate) struct GridSpec {
 }
 
 impl GridSpec {
-    pub(crate) fn new(grid: [c_uint; 3], block: [c_uint; 3], dynamic: c_uint) -> Self {
-        Self { grid, block, dynamic, cooperative: false, cluster: None }
+    pub(crate) fn new(grid: [c_uint; 3], block: [c_uint; 3], dynamic_shared: c_uint) -> Self {
+        Self { grid, block, dynamic_shared, cooperative: false, cluster: None }
     }
 }
 
@@ -251,7 +251,7 @@ impl Kernel {
         let mut request = LaunchRequest {
             grid: shape.grid,
             block: shape.block,
-            dynamic_shared: shape.dynamic,
+            dynamic_shared: shape.dynamic_shared,
             params: Vec::new(),
             options: settings::options_for(&function.loaded.kernel().name, &function.sources),
         };
@@ -403,7 +403,7 @@ fn check_cooperative(function: &Function, shape: GridSpec) -> Outcome {
     let footprint = Footprint {
         threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
         registers: function::registers(function),
-        shared: u64::from(function.loaded.kernel().shared_static_bytes) + u64::from(shape.dynamic),
+        shared: u64::from(function.loaded.kernel().shared_static_bytes) + u64::from(shape.dynamic_shared),
     };
     let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
     let blocks = shape.grid.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul);

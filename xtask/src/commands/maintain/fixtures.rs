@@ -9,7 +9,7 @@ use xtask_support::CommandOutcome;
 use xtask_support::compiler::Compiler;
 use xtask_support::{committed, output, paths};
 
-use crate::commands::maintain::packed::{PackedKernel, Pack, Request};
+use crate::commands::maintain::packed::{Pack, PackedKernel, Request};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask fixtures --show out_of_bounds_broken")]

@@ -10,7 +10,7 @@ use xtask_support::nvrtc::DoesNotCompile;
 use xtask_support::source::CompileJob;
 use xtask_support::{committed, paths};
 
-use crate::commands::maintain::packed::{PackedKernel, Pack, Request};
+use crate::commands::maintain::packed::{Pack, PackedKernel, Request};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask solutions --check v05/no-padding")]
