@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use simt::arithmetic::lanes::CpuLevel;
+use arithmetic::lanes::CpuLevel;
 use tests::conformance::{BLOCK, Fixture, answers_in, difference, emulate, emulate_some_lanes, fixtures};
 
 static FIXTURES: LazyLock<Vec<Fixture>> = LazyLock::new(fixtures);

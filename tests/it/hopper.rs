@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use simt::gpu::Gpu;
-use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
 use tasks::fixtures::Fixture;
 use tests::asynchronous::{ALPHA, Inputs, Loaded, committed, of_bf16, pitch_of_parts, split, to_e4m3};
 
@@ -98,7 +98,7 @@ fn parts_add_up_to_the_element() {
 fn row_of_unit(kind: FactorType, bits: fn(f32) -> u32, a: &[f32], b: &[Vec<f32>]) -> Vec<f32> {
     const BYTES: usize = 32;
     let product = Product::new(kind, AccumulatorType::F32, Unit::Warpgroup);
-    let at_a_time = BYTES / simt::program::mma::warpgroup::element_bytes(kind);
+    let at_a_time = BYTES / program::mma::warpgroup::element_bytes(kind);
     let mut d = vec![0; b[0].len().next_multiple_of(8)];
     for (a, b) in a.chunks(at_a_time).zip(b.chunks(at_a_time)) {
         let mut row = vec![[0; 8]; at_a_time / 8];

@@ -1,7 +1,7 @@
 //! Tensor cores: elements of their products beside those of an H200, bit by bit.
 
+use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, multiply_f64};
 use simt::launch::{CheckLevel, LaunchOptions};
-use simt::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, multiply_f64};
 use tests::gpu::{Argument, Geometry, Gpu, texts};
 use tests::tensor_cores::fixtures;
 use tests::wgmma::hash;

@@ -1,8 +1,8 @@
 //! Everything that is committed here reads and decodes: each instruction form, the corpus, the diagnosed kernels.
 
+use arithmetic::cpu_level;
 use catalog::files::files_ending_with;
-use simt::arithmetic::cpu_level;
-use simt::decode::{Symbols, decode, module_variables};
+use decode::{Symbols, decode, module_variables};
 use tests::conformance::{fixtures, missing, module};
 use tests::{fixture, read, root};
 

@@ -17,10 +17,10 @@ use std::fmt::Write as _;
 
 use counters::Counters;
 use diagnostics::{Finding, Report};
+use program::tensor::{Element, Fill, Swizzle, TensorMap};
 use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions, Names};
 use simt::module::Module;
-use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 use tasks::fixtures::Fixture;
 
 use crate::fixture::key_lines;

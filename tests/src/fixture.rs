@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use diagnostics::Finding;
+use program::DecodedKernel;
 use simt::gpu::{Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions, Names, check};
 use simt::memory::{Memory, Origin};
-use simt::program::DecodedKernel;
 use tasks::fixtures::{self, Fixture};
 
 use crate::gpu::{options, texts};

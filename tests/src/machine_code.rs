@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use simt::program::{DecodedKernel, MemSpace, OpKind};
+use program::{DecodedKernel, MemSpace, OpKind};
 
 /// Loads of up to 4, of 8 and of 16 bytes per lane; then stores.
 pub type Widths = [usize; 6];

@@ -4,8 +4,8 @@
 //! The example `tensor_on_device` writes what a device answers; `it/tensor.rs` compares the emulator with
 //! the answers of an H200 (`tests/data/tensor`).
 
+use program::tensor::{Element, Fill, Swizzle, TensorMap};
 use serde::Deserialize;
-use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
 
 pub const TENSOR_BYTES: usize = 1 << 16;
 pub const SHARED_BYTES: usize = 8192;

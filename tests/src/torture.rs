@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use arithmetic::lanes::CpuLevel;
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use simt::arithmetic::lanes::CpuLevel;
 use simt::check::Code;
 use simt::launch::CheckLevel;
 

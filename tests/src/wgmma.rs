@@ -4,7 +4,7 @@
 //! registers of all threads hold afterwards is its answer. `cargo run -p tests --example wgmma_cases -- DIR` writes the
 //! cases for a program that runs them on a GPU (`tests/data/wgmma/run.cpp`).
 
-use simt::program::mma::warpgroup::Descriptor;
+use program::mma::warpgroup::Descriptor;
 
 use crate::{each, list};
 use catalog::split_mix::SplitMix64;

@@ -1,9 +1,9 @@
 //! Boxes in shared memory: where their pieces of 16 bytes lie, and what reads and stores of v11 and v12 reach.
 
 use anyhow::{Context as _, ensure};
+use program::mma::warpgroup::{Descriptor, PIECE};
+use program::tensor::Swizzle;
 use simt::memory::rules;
-use simt::program::mma::warpgroup::{Descriptor, PIECE};
-use simt::program::tensor::Swizzle;
 
 use crate::machine::{self, FIRST};
 use crate::rings::{RING, STORE};

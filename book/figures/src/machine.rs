@@ -6,12 +6,12 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use catalog::{CatalogKernel, STEPS, Shape, Work};
 use counters::Counters;
+use program::tensor::{Element, Fill, Swizzle, TensorMap};
+use program::{DecodedKernel, MemSpace};
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules::Addresses;
 use simt::module::LoadedKernel;
-use simt::program::tensor::{Element, Fill, Swizzle, TensorMap};
-use simt::program::{DecodedKernel, MemSpace};
 use simt::report::LaunchReport;
 use simt::trace::{Access, Step, TraceSelection};
 

@@ -3,12 +3,12 @@
 use std::fmt::Debug;
 
 use anyhow::Context as _;
-use simt::arithmetic::products::{Factors, Product, Unit};
+use arithmetic::products::{AccumulatorType, FactorType};
+use arithmetic::products::{Factors, Product, Unit};
+use program::mma::layout::{MmaForm, Types};
+use program::mma::warpgroup::{Descriptor, accumulator};
+use program::tensor::Swizzle;
 use simt::occupancy::{Footprint, Occupancy, occupancy};
-use simt::program::mma::layout::{MmaForm, Types};
-use simt::program::mma::products::{AccumulatorType, FactorType};
-use simt::program::mma::warpgroup::{Descriptor, accumulator};
-use simt::program::tensor::Swizzle;
 
 use crate::explorers::{Case, rules_js};
 use crate::rings::{PAIR, RING, Work};

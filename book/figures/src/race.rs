@@ -8,9 +8,9 @@
 mod tests;
 
 use anyhow::Context as _;
+use program::MemSpace;
 use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::LaunchOptions;
-use simt::program::MemSpace;
 use simt::trace::TraceSelection;
 
 use crate::lanes::{Bar, Lanes};

@@ -6,7 +6,7 @@ mod tests;
 
 use anyhow::{Context as _, ensure};
 use catalog::Shape;
-use simt::program::tensor::{Element, Swizzle};
+use program::tensor::{Element, Swizzle};
 
 use crate::lanes::{Bar, Lanes};
 use crate::machine::{self, Boxes, Launch, Operand, Trace};

@@ -10,12 +10,12 @@ mod tests;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
+use program::MemSpace;
+use program::mma::fragment::parse_shape;
+use program::text::{InstrText, registers};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use simt::memory::rules::{self, Addresses};
-use simt::program::MemSpace;
-use simt::program::mma::fragment::parse_shape;
-use simt::program::text::{InstrText, registers};
 
 use crate::machine::{self, Trace};
 

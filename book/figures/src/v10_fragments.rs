@@ -4,8 +4,8 @@
 mod tests;
 
 use anyhow::Context as _;
-use simt::program::mma::layout::{MmaForm, Types};
-use simt::program::mma::products::{AccumulatorType, FactorType};
+use arithmetic::products::{AccumulatorType, FactorType};
+use program::mma::layout::{MmaForm, Types};
 
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
 

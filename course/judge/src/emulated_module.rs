@@ -8,12 +8,12 @@ use catalog::Shape;
 use diagnostics::{Finding, Report, Source};
 use harness::foreign;
 use harness::inputs::Accumulator;
+use program::text::InstrText;
+use program::{DeclaredArray, SourceLoc};
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{CheckLevel, LaunchOptions, LaunchRequest, Names};
 use simt::memory::Origin;
 use simt::module::{LoadedKernel, Module};
-use simt::program::text::InstrText;
-use simt::program::{DeclaredArray, SourceLoc};
 use simt::report::LaunchReport;
 use simt::trace::{Step, TraceSelection};
 

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use counters::{Column, Counters};
 use harness::inputs::Accumulator;
+use program::MemSpace;
 use simt::gpu::Value;
 use simt::memory::rules::{lanes_together, sectors, shared_cost};
-use simt::program::MemSpace;
 use simt::trace::Access;
 use tasks::measure::Measure;
 

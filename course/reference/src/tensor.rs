@@ -2,7 +2,7 @@
 //!
 //! The unit adds otherwise than a multiply-add does: all products of an instruction and the sum so far are lined up by
 //! the largest exponent among them, each is cut off below, and the total is cut to FP32. The rule is that of compute
-//! capability 9.0, measured there, and what the emulated GPU computes by (`simt::program::mma`).
+//! capability 9.0, measured there, and what the emulated GPU computes by (`program::mma`).
 
 #[cfg(test)]
 mod tests;

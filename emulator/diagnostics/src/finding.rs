@@ -5,8 +5,8 @@
 
 use serde::Serialize;
 
+use program::SourceLoc;
 use simt::check::{AccessKind, Code, Severity};
-use simt::program::SourceLoc;
 
 /// A place in the source, with the text of its line when the source is at hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -14,10 +14,10 @@ use crate::source::text::{function_of, has_word, plain_name};
 use crate::source::{Parameter, Source};
 use crate::trace::{End, Trace};
 use crate::words;
+use program::{InstrInfo, MbarrierKind, MemSpace, OpKind, SourceLoc, TensorWay};
 use simt::check::{
     AccessProblem, Code, MistakeDetails, MistakeGroup, Severity, ThreadId, block_position, thread_position,
 };
-use simt::program::{InstrInfo, MbarrierKind, MemSpace, OpKind, SourceLoc, TensorWay};
 
 /// Columns of a message.
 const WIDTH: usize = 98;
@@ -128,7 +128,8 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns whether the kernel waits for phases of mbarriers.
     pub(crate) fn has_phases(&self) -> bool {
-        let waits = |op: &simt::program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
+        let waits =
+            |op: &program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
         self.inputs.kernel.ops.iter().any(waits)
     }
 

@@ -1,7 +1,7 @@
 //! What a message is written from: the kernel, the launch, and what lies in memory.
 
+use program::DecodedKernel;
 use simt::launch::LaunchRequest;
-use simt::program::DecodedKernel;
 
 /// A piece of global memory, as the messages name it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -13,7 +13,7 @@ mod tests;
 use std::ops::Range;
 use std::sync::Arc;
 
-use simt::program::text::split;
+use program::text::split;
 use statements::{Control, Enclosure, Statements};
 use text::{blank, bracketed, has_word, named, plain_name, strip_qualifiers, words};
 

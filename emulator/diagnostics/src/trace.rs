@@ -9,10 +9,10 @@ mod tests;
 
 use std::collections::{BTreeSet, HashMap};
 
+use program::DecodedKernel;
+use program::text::{InstrText, registers};
 use simt::check::thread_position;
 use simt::launch::LaunchRequest;
-use simt::program::DecodedKernel;
-use simt::program::text::{InstrText, registers};
 
 /// Limit of the search backwards through straight code, in instructions.
 const NEAR: usize = 64;

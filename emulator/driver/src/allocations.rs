@@ -41,7 +41,7 @@ static ALL: Mutex<BTreeMap<u64, Allocation>> = Mutex::new(BTreeMap::new());
 const PAGE: usize = 4096;
 
 /// Lowest device address; all host addresses are below.
-pub(crate) const FIRST_DEVICE_ADDRESS: u64 = simt::memory::FIRST_NUMBER << simt::program::window::BITS;
+pub(crate) const FIRST_DEVICE_ADDRESS: u64 = simt::memory::FIRST_NUMBER << program::window::BITS;
 
 /// Context that owns an allocation.
 #[derive(Debug, Clone, Copy)]

@@ -24,7 +24,7 @@ pub(crate) mod limit {
     pub(crate) const PITCH: usize = 512;
     /// Largest cluster that runs on every device with clusters; kernels may opt in to more.
     pub(crate) const CLUSTER_PORTABLE: u32 = 8;
-    pub(crate) use simt::program::MAX_CLUSTER as CLUSTER;
+    pub(crate) use program::MAX_CLUSTER as CLUSTER;
 }
 
 macro_rules! device_attributes {

@@ -10,11 +10,11 @@ use std::collections::HashMap;
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
+use decode::DecodeError;
+use program::limits::tree_bytes;
 use sass::ReadErrorKind;
-use simt::decode::DecodeError;
 use simt::memory::Memory;
 use simt::module::{LoadError, Module};
-use simt::program::limits::tree_bytes;
 
 use crate::fatbin::{self, Selection};
 use crate::ffi::{In, Out, can_read, read_process};

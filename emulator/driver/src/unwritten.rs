@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use diagnostics::{HostWarning, plain_name};
+use program::DecodedKernel;
 use simt::launch::LaunchRequest;
-use simt::program::DecodedKernel;
 
 use crate::{allocations::FIRST_DEVICE_ADDRESS, contexts::MEMORY, diagnose, sync::lock};
 

@@ -3,5 +3,3 @@
 pub mod fragment;
 pub mod layout;
 pub mod warpgroup;
-
-pub use arithmetic::products;

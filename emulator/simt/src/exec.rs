@@ -20,7 +20,7 @@ pub(crate) mod schedule;
 pub(crate) mod warp;
 pub(crate) mod worker;
 
-use crate::arithmetic::lanes::Line;
+use arithmetic::lanes::Line;
 
 /// Runs of set bits: start and length.
 pub(crate) fn runs(mut mask: u32) -> impl Iterator<Item = (usize, usize)> {

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::arithmetic::lanes::CpuLevel;
 use crate::launch::{self, Environment, LaunchOptions, LaunchRefused, LaunchRequest, LaunchResult};
 use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};
 use crate::report::LaunchReport;
 use crate::texture::Textures;
 use crate::trace::{Observer, Recorder, Step, TraceSelection};
+use arithmetic::lanes::CpuLevel;
 
 #[derive(Debug)]
 pub struct Gpu {

@@ -20,8 +20,8 @@ use crate::exec::schedule::grid;
 use crate::memory::Memory;
 use crate::module::LoadedKernel;
 use crate::occupancy::{self, Footprint};
-use crate::program::{DecodedKernel, MemSpace, limits};
 use crate::report::{Counters, Language, LaunchReport};
+use program::{DecodedKernel, MemSpace, limits};
 
 /// Alignment of the parameters on the host.
 const PARAM_ALIGN: usize = 16;
@@ -75,7 +75,7 @@ pub fn launch(
         dynamic_shared: request.dynamic_shared,
         grid_workspace: options.grid_workspace,
         check_level,
-        level: crate::arithmetic::cpu_level(),
+        level: arithmetic::cpu_level(),
         environment,
         budget: options.budget,
         local_bytes: kernel.local_bytes,

@@ -26,7 +26,3 @@ mod options;
 pub mod report;
 pub mod texture;
 pub mod trace;
-
-pub use arithmetic;
-pub use decode;
-pub use program;

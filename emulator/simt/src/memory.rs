@@ -10,7 +10,7 @@ mod tests;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, RwLock};
 
-use crate::program::window;
+use program::window;
 
 pub(crate) mod bits;
 pub(crate) mod bytes;

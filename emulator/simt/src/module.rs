@@ -6,12 +6,12 @@ use std::sync::Arc;
 use ptx::ast::Space;
 use sass::{Segment, Target};
 
-use crate::arithmetic::lanes::CpuLevel;
-use crate::decode::{self, DecodeError, Symbols};
 use crate::exec::plan::Plan;
 use crate::memory::{AddressError, Memory, Origin, OutOfMemory};
-use crate::program::limits::{self, Account};
-use crate::program::{DecodedKernel, Program, window};
+use arithmetic::lanes::CpuLevel;
+use decode::{self, DecodeError, Symbols};
+use program::limits::{self, Account};
+use program::{DecodedKernel, Program, window};
 
 /// Shared memory that a kernel may declare, on every device: ptxas refuses more.
 pub const MAX_DECLARED_SHARED: u32 = 48 * 1024;
@@ -45,7 +45,7 @@ pub struct ModuleVariable {
 /// A kernel that can be launched. [`Module::load`] alone makes one, and has validated all registers in it.
 ///
 /// ```compile_fail
-/// fn exchange(loaded: &mut simt::module::LoadedKernel, other: std::sync::Arc<simt::program::Kernel>) {
+/// fn exchange(loaded: &mut simt::module::LoadedKernel, other: std::sync::Arc<program::Kernel>) {
 ///     loaded.kernel = other;
 /// }
 /// ```
@@ -206,7 +206,7 @@ impl Drop for Variables {
 impl Module {
     /// Loads PTX text. `level`: vector instructions to use, `None` for the best the CPU has.
     pub fn load(memory: &Arc<Memory>, text: &str, level: Option<CpuLevel>) -> Result<Self, LoadError> {
-        let best = crate::arithmetic::cpu_level();
+        let best = arithmetic::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
         let parsed = ptx::parse_within(text, limits::tree_bytes(memory.limit()));
         let mut module = parsed.map_err(DecodeError::from)?;
@@ -251,7 +251,7 @@ impl Module {
         module: &sass::Module,
         level: Option<CpuLevel>,
     ) -> Result<Self, LoadError> {
-        let best = crate::arithmetic::cpu_level();
+        let best = arithmetic::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));
         let account = Account::new(memory.free_bytes());
         let mut variables =

@@ -35,7 +35,7 @@ pub struct LaunchRequest {
     pub block: [u32; 3],
     /// Dynamic shared memory in bytes.
     pub dynamic_shared: u32,
-    /// The parameter block, laid out by [`crate::program::DecodedKernel::params`].
+    /// The parameter block, laid out by [`program::DecodedKernel::params`].
     pub params: Vec<u8>,
     pub options: LaunchOptions,
 }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use crate::lock::{into_inner, lock};
 use crate::memory::rules::Addresses;
-use crate::program::MemSpace;
+use program::MemSpace;
 
 /// Receives the steps of warps while a launch runs: [`crate::launch::launch`].
 pub trait Observer: Sync {

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{Device, codes};
+use program::MemSpace;
 use simt::check::{BadOperand, KnownOfLoop, MistakeDetails, PolledElement};
 use simt::launch::CheckLevel;
-use simt::program::MemSpace;
 
 /// Returns a kernel with one pointer parameter in `%rd1`, the thread in `%r1`, and room for more registers.
 fn kernel(shared: &str, body: &str) -> String {

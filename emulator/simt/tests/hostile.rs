@@ -5,10 +5,10 @@ mod common;
 use std::fmt::Write;
 
 use common::{Device, codes, header};
+use program::limits::{self, Account};
 use simt::gpu::{Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions, LaunchRefused};
 use simt::module::Module;
-use simt::program::limits::{self, Account};
 
 /// Returns a device with so much memory, on which a text is loaded.
 fn load(bytes: u64, ptx: &str) -> (Gpu, Result<Module, String>) {
@@ -94,10 +94,10 @@ fn steps(ptx: &str) -> u64 {
     account.steps_taken()
 }
 
-fn decoded(ptx: &str, account: &Account) -> Result<simt::program::Program, String> {
+fn decoded(ptx: &str, account: &Account) -> Result<program::Program, String> {
     let module = ptx::parse(&format!("{}{ptx}", header())).expect("it is PTX");
-    let level = simt::arithmetic::lanes::CpuLevel::Baseline;
-    let program = simt::decode::decode(&module, &simt::decode::Symbols::new(), level, account);
+    let level = arithmetic::lanes::CpuLevel::Baseline;
+    let program = decode::decode(&module, &decode::Symbols::new(), level, account);
     program.map_err(|error| error.to_string())
 }
 

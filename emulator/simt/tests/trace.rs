@@ -3,10 +3,10 @@
 mod common;
 
 use common::header;
+use program::MemSpace;
 use simt::gpu::{Geometry, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules;
-use simt::program::MemSpace;
 use simt::report::LaunchReport;
 use simt::trace::{Step, TraceSelection};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use program::MemSpace;
 use simt::memory::rules::Addresses;
-use simt::program::MemSpace;
 use simt::trace::{self, Observer};
 
 use crate::trace::{Block, LOCAL, LOCAL_OF_BLOCK, LOCAL_OF_WARP, Trace};

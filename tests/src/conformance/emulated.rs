@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use simt::arithmetic::lanes::CpuLevel;
+use arithmetic::lanes::CpuLevel;
 use simt::launch::CheckLevel;
 use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};

@@ -152,7 +152,7 @@ impl Program {
                     let each = step.access.as_ref().map_or(0, |access| access.bytes);
                     // A generic load may read another space, where there is no latency to hide.
                     let is_global =
-                        step.access.as_ref().is_some_and(|access| access.space == simt::program::MemSpace::Global);
+                        step.access.as_ref().is_some_and(|access| access.space == program::MemSpace::Global);
                     let load = followed.loads.len();
                     if is_global {
                         followed.loads.push(pending(each));

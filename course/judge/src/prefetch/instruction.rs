@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use simt::program::text::{InstrText, registers};
+use program::text::{InstrText, registers};
 
 /// Effect of an instruction on loaded values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

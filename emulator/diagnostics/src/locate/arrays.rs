@@ -8,8 +8,8 @@ use crate::launch_inputs::Allocation;
 use crate::source::text::{function_of, plain_name, size_of, words};
 use crate::source::{Declared, Use};
 use crate::words::{count, nth};
+use program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE, SourceLoc};
 use simt::check::{AccessKind, BadAccess};
-use simt::program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE, SourceLoc};
 
 /// An array, with what the text says about it.
 #[derive(Debug, Clone)]

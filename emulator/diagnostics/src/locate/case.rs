@@ -4,8 +4,8 @@ use super::arrays::Target;
 use super::subscript::Explained;
 use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, ThreadContext};
+use program::{MemSpace, OpKind};
 use simt::check::{AccessKind, BadAccess, MistakeDetails, MistakeGroup, RaceParty, ThreadId, block_position};
-use simt::program::{MemSpace, OpKind};
 
 /// Returns an access as a noun: `read`, `write`, `atomic update`.
 pub(crate) fn noun(kind: AccessKind) -> &'static str {

@@ -7,7 +7,7 @@ use super::arrays::Target;
 use super::case::Case;
 use super::subscript::dotted;
 use crate::source::{Use, expression, text::bracketed};
-use simt::program::text::split;
+use program::text::split;
 
 /// A part of an index that is outside its bound.
 #[derive(Debug, Clone, PartialEq, Eq)]

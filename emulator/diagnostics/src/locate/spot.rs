@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 
 use crate::launch_context::LaunchContext;
 use crate::source::statements::Control;
+use program::OpKind;
 use simt::check::{AccessKind, MissingOrder, RaceFacts};
-use simt::program::OpKind;
 
 /// A place for a barrier, as far as the text of the source shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use crate::launch_context::LaunchContext;
 use crate::source::Use;
 use crate::source::expression::{self, Narrow, Overflow};
 use crate::source::text::{has_word, words};
+use program::SourceLoc;
 use simt::check::{AccessKind, ThreadId, block_position, thread_position};
-use simt::program::SourceLoc;
 
 /// A use of names, on which their values depend beside the thread: its line, and a name whose value is given. With
 /// `overflow`, values are those of `int` arithmetic.

@@ -4,8 +4,8 @@ use super::cluster::{block_name, rank_of};
 use super::phases::{barrier_name, ended_without};
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::{capital, count};
+use program::MemSpace;
 use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, InstrThread, MistakeGroup, PhaseId, PhaseOfCopy};
-use simt::program::MemSpace;
 
 /// Drafts the message of two bulk copies to one place.
 pub(crate) fn two_copies(

@@ -13,8 +13,8 @@ use crate::source::Compared;
 use crate::source::expression::Overflow;
 use crate::source::text::{bracketed, named, words as words_of};
 use crate::words::{self, code, count, grouped, list, nth};
+use program::MemSpace;
 use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, MistakeGroup};
-use simt::program::MemSpace;
 
 /// An address below this is a null pointer plus an offset.
 const NULL_PAGE: u64 = 1 << 24;

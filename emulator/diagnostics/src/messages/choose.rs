@@ -6,11 +6,11 @@ use super::bounds::lack_the_same;
 use super::sync;
 use crate::launch_context::LaunchContext;
 use crate::locate::spot;
+use program::MemSpace;
 use simt::check::{
     AccessKind, BadAccess, BadBarrier, BadWgmma, BarrierProblem, Code, CopyInFlight, KnownOfLoop, MissingOrder,
     MistakeDetails, MistakeGroup, RaceFacts, RaceParty, Use,
 };
-use simt::program::MemSpace;
 
 /// A mistake to report, and those that its finding also stands for.
 pub(crate) struct Chosen<'a> {

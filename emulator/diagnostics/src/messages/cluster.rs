@@ -1,7 +1,7 @@
 //! Messages about clusters (`E-CLUSTER`): shared memory of other blocks, and the barrier of the cluster.
 
+use program::{MemSpace, RANK_SHIFT};
 use simt::check::{AccessKind, AccessProblem, BadAccess, Elsewhere, MistakeGroup, RemoteProblem};
-use simt::program::{MemSpace, RANK_SHIFT};
 
 use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::case::noun;

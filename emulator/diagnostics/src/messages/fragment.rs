@@ -1,8 +1,8 @@
 //! Messages about `wmma` fragments that an MMA cannot take (`E-FRAGMENT`).
 
 use crate::launch_context::{Draft, LaunchContext};
+use program::mma::fragment::{Foreign, Fragment};
 use simt::check::MistakeGroup;
-use simt::program::mma::fragment::{Foreign, Fragment};
 
 /// Drafts the message of `E-FRAGMENT`.
 pub(crate) fn mismatch(launch: &LaunchContext<'_>, mistake: &MistakeGroup, foreign: &Foreign) -> Draft {

@@ -149,7 +149,7 @@ fn misplaced(case: &Case<'_>, target: &Target, lanes: u64) -> Option<Reason> {
 
 /// Returns `pitch` of `row * pitch + …`, as `pitch = `, with its value.
 fn pitch(case: &Case<'_>, index: &str) -> Option<(String, u64)> {
-    let product = simt::program::text::split(index, '+').into_iter().find(|term| term.contains('*'))?;
+    let product = program::text::split(index, '+').into_iter().find(|term| term.contains('*'))?;
     let known = |name: &str| Some((format!("{name} = "), case.launch.value(case.instr, name)?.try_into().ok()?));
     product.split('*').map(str::trim).find_map(known)
 }

@@ -6,8 +6,8 @@ use super::sync::{group_name, list_groups, thread_count, threads};
 use crate::finding::Action;
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::words::count;
+use program::MemSpace;
 use simt::check::{AccessKind, BarrierGroup, MistakeGroup, PhaseOfCopy, PhaseWaits, Waited};
-use simt::program::MemSpace;
 
 /// Size of an `mbarrier`, in bytes.
 const BYTES: u32 = 8;

@@ -11,8 +11,8 @@ mod title;
 use super::bounds::block_shape;
 use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::arrays::Target;
+use program::{MemSpace, OpKind};
 use simt::check::{AccessKind, MistakeGroup, RaceFacts, RaceParty};
-use simt::program::{MemSpace, OpKind};
 
 /// A race, with what all parts of its message name.
 struct RaceMessage<'a> {

@@ -1,8 +1,8 @@
 //! Messages about launches that cannot start (`E-LAUNCH`).
 
+use program::limits::LOCAL_BYTES;
+use program::{DecodedKernel, Param};
 use simt::launch::{LaunchRefused, LaunchRequest, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS};
-use simt::program::limits::LOCAL_BYTES;
-use simt::program::{DecodedKernel, Param};
 
 use crate::finding::Finding;
 use crate::launch_context::{Draft, paragraph};

@@ -5,8 +5,8 @@ use crate::launch_context::Reason;
 use crate::locate::{arrays::Target, case::Case};
 use crate::source::{expression, text::size_of};
 use crate::words::code;
+use program::MemSpace;
 use simt::check::ThreadId;
-use simt::program::MemSpace;
 
 /// Returns whether another matrix has as many rows as `row` counts, and `row` is multiplied by their length there.
 fn is_row_elsewhere(case: &Case<'_>, row: &str, n_rows: i64) -> bool {

@@ -6,9 +6,9 @@ use crate::launch_context::{Around, Draft, LaunchContext, first_thread};
 use crate::messages::termination;
 use crate::source::{Source, statements::Control, text::bracketed};
 use crate::words::{self, capital, code, count, plural};
+use program::{InstrInfo, text::InstrText, text::split};
 use simt::check::{BarrierGroup, BarrierProblem, Mistake, MistakeDetails, MistakeGroup, SyncMask, ThreadId, WrongMask};
 use simt::lane_mask::LaneMask;
-use simt::program::{InstrInfo, text::InstrText, text::split};
 
 /// Returns the threads of a group, by their numbers in the block.
 pub(crate) fn threads(group: &BarrierGroup) -> impl Iterator<Item = u64> {

@@ -7,10 +7,10 @@ use super::bounds::unsigned_countdown;
 use crate::launch_context::{Around, Draft, LaunchContext, Reason, first_thread};
 use crate::source::{Source, text::words};
 use crate::words::{code, grouped, list};
+use program::limits::{CUT_LINE, WARP_COST};
+use program::{BARRIERS, MemSpace, OpKind};
 use simt::check::{AccessKind, BadOperand, KnownOfLoop, MistakeDetails, MistakeGroup, ThreadId};
 use simt::occupancy::SMS;
-use simt::program::limits::{CUT_LINE, WARP_COST};
-use simt::program::{BARRIERS, MemSpace, OpKind};
 
 /// Memory that a loop reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

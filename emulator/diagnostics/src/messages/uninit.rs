@@ -7,8 +7,8 @@ use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::{arrays::Target, case::Case, subscript::Explained};
 use crate::words::{self, code};
 use fillers::Filler;
+use program::{MemSpace, OpKind};
 use simt::check::{AccessKind, BadAccess, Code, CopiedBy, CopyInFlight, MistakeDetails, MistakeGroup, Use};
-use simt::program::{MemSpace, OpKind};
 
 pub(crate) fn uninitialised(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft {
     let draft = undefined_value(launch, mistake);

@@ -2,8 +2,8 @@
 
 use crate::launch_context::{Draft, LaunchContext};
 use crate::words::count;
+use program::tensor::Swizzle;
 use simt::check::{AccessKind, BadWgmma, MistakeGroup};
-use simt::program::tensor::Swizzle;
 
 const OLD_REGISTERS: &str = "the `wgmma` may read old values of registers.";
 

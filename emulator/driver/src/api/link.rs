@@ -76,7 +76,7 @@ impl Inputs {
             modules: Vec::new(),
             prototypes: Prototypes::default(),
             failed: None,
-            left: simt::program::limits::tree_bytes(MEMORY.limit()),
+            left: program::limits::tree_bytes(MEMORY.limit()),
         }
     }
 

@@ -5,8 +5,8 @@ use std::ffi::{CString, c_uint, c_void};
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use program::OpKind;
 use simt::module::{LoadedKernel, Module};
-use simt::program::OpKind;
 
 use crate::api::{query, ready_for};
 use crate::attributes::limit;
@@ -181,7 +181,7 @@ pub(crate) fn enter(context: &Context, module: Module, image: &Image, max_regist
 }
 
 /// Selects the variables that an instruction of a kernel names.
-fn named(kernel: &simt::program::DecodedKernel, variables: &BTreeMap<&str, u64>) -> Vec<(String, u64)> {
+fn named(kernel: &program::DecodedKernel, variables: &BTreeMap<&str, u64>) -> Vec<(String, u64)> {
     let mut found = BTreeMap::new();
     if variables.is_empty() {
         return Vec::new();

@@ -4,7 +4,7 @@
 
 use std::ffi::c_uint;
 
-use simt::program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
+use program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
 
 use crate::api::ready_for;
 use crate::ffi::{In, Out, by_number, export};
@@ -39,7 +39,7 @@ export! {
         ready_for(out)?;
         let element = by_number(&ELEMENTS, kind)?;
         let rank = rank as usize;
-        if !(1..=simt::program::tensor::RANKS).contains(&rank) {
+        if !(1..=program::tensor::RANKS).contains(&rank) {
             return Err(refused(ENCODE, &Rule::Rank(rank as u64).to_string()));
         }
         match interleave {

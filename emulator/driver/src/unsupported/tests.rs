@@ -1,4 +1,4 @@
-use simt::decode::DecodeError;
+use decode::DecodeError;
 use simt::module::LoadError;
 
 use super::*;

@@ -11,7 +11,7 @@ use super::mistake::{AccessKind, Mistake, MistakeDetails, Use};
 use super::{Code, Severity};
 use crate::lane_mask::LaneMask;
 use crate::memory::{AllocationInfo, Table};
-use crate::program::{DecodedKernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
+use program::{DecodedKernel, MemSpace, OpKind, RANK_SHIFT, SourceLoc, window};
 
 /// The most groups that one collector keeps, which bounds its memory.
 const MAX_GROUPS: usize = 256;

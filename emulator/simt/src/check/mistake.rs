@@ -11,8 +11,8 @@ use std::num::NonZeroU64;
 
 use super::Code;
 use crate::lane_mask::LaneMask;
-use crate::program::MemSpace;
-use crate::program::mma::fragment::Foreign;
+use program::MemSpace;
+use program::mma::fragment::Foreign;
 
 pub use access::{AccessKind, AccessProblem, BadAccess, RemoteProblem};
 pub use asynchronous::{BadTensor, BadWgmma, CopyInFlight, PhaseOfCopy, Waited};
@@ -24,7 +24,7 @@ pub use undefined::{CopiedBy, Use};
 /// A mistake that lanes of one warp made together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mistake {
-    /// Instruction: index into [`crate::program::DecodedKernel::instrs`].
+    /// Instruction: index into [`program::DecodedKernel::instrs`].
     pub instr: u32,
     /// Block, as linear index.
     pub block: u64,

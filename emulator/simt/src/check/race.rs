@@ -10,8 +10,8 @@
 //! - `__syncwarp` orders the lanes that its mask names. Shuffles and votes order nothing.
 //! - Atomics do not race with atomics, nor do `volatile`, relaxed, acquire and release accesses among
 //!   themselves or with atomics. Volatile accesses to shared memory count as ordinary ones in a kernel where no
-//!   thread waits for the value of one ([`crate::program::Order::InStep`]).
-//! - An ordinary load whose value a compare-and-swap compares ([`crate::program::Order::Guess`]) does not race
+//!   thread waits for the value of one ([`program::Order::InStep`]).
+//! - An ordinary load whose value a compare-and-swap compares ([`program::Order::Guess`]) does not race
 //!   with atomics: a stale value makes the swap fail, and the loop tries again.
 //! - A fence, together with atomics or strong accesses, is how threads hand data to each other without a
 //!   barrier. An interval between barriers (for races between blocks: a launch) in which both were seen is

@@ -1,6 +1,6 @@
 //! Kernels made by hand for the tests of the checks: nothing in them runs.
 
-use crate::program::{DecodedKernel, InstrInfo, SourceLoc};
+use program::{DecodedKernel, InstrInfo, SourceLoc};
 
 /// Returns a kernel whose instructions come from the given source lines.
 pub(crate) fn kernel(lines: &[u32]) -> DecodedKernel {

@@ -13,12 +13,12 @@ pub(crate) mod watch;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::arithmetic::lanes::{Line, WARP};
 use crate::check::{Collector, race::SharedRaces};
 use crate::lane_mask::LaneMask;
 use crate::memory::bits::{Bits, CellBits};
-use crate::program::limits::WARP_COST;
-use crate::program::{BARRIERS, SHARED_BASE, Special};
+use arithmetic::lanes::{Line, WARP};
+use program::limits::WARP_COST;
+use program::{BARRIERS, SHARED_BASE, Special};
 
 use crate::exec::ZERO_LINE;
 use crate::exec::fiber::{Fiber, FiberState};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::program::{DecodedKernel, MemSpace, OpKind, TensorWay};
 use crate::report::{Counters, InstrReport, LineReport};
+use program::{DecodedKernel, MemSpace, OpKind, TensorWay};
 
 use crate::exec::plan::{NO_MEMO, Plan};
 use crate::exec::{launch_job::Counts, memo::Tally};
@@ -124,7 +124,7 @@ fn add_store(counters: &mut Counters, tally: &Tally, bytes: u64) {
 
 pub(crate) fn instructions(kernel: &DecodedKernel, files: &[(u32, String)], counters: &[Counters]) -> Vec<InstrReport> {
     let path = |file: u32| files.iter().find(|(i, _)| *i == file).map(|(_, p)| p.clone());
-    let report = |(i, c): (&crate::program::InstrInfo, &Counters)| InstrReport {
+    let report = |(i, c): (&program::InstrInfo, &Counters)| InstrReport {
         text: i.text.clone(),
         ptx_line: i.ptx_line,
         source: i.source.and_then(|s| Some((path(s.file)?, s.line))),

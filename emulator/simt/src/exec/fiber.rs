@@ -8,7 +8,7 @@
 mod tests;
 
 use crate::lane_mask::LaneMask;
-use crate::program::{BarrierResult, Reconverge};
+use program::{BarrierResult, Reconverge};
 
 /// A group of lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -3,11 +3,11 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use crate::arithmetic::lanes::{CpuLevel, Line};
 use crate::check::Collector;
 use crate::memory::Table;
 use crate::options::{CheckLevel, Environment};
-use crate::program::{DecodedKernel, OpKind, RANK_SHIFT};
+use arithmetic::lanes::{CpuLevel, Line};
+use program::{DecodedKernel, OpKind, RANK_SHIFT};
 
 use crate::exec::plan::Plan;
 

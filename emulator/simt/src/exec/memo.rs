@@ -7,12 +7,12 @@
 #[cfg(test)]
 mod tests;
 
-use crate::arithmetic::lanes::Line;
 use crate::check::race::{ByteRun, Cells};
 use crate::lane_mask::LaneMask;
 use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
-use crate::program::AtomicForm;
+use arithmetic::lanes::Line;
+use program::AtomicForm;
 
 /// Layout of a pattern's lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

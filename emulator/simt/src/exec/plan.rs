@@ -1,6 +1,6 @@
 //! Data that is prepared once for each kernel, before it runs.
 
-use crate::program::{DecodedKernel, OpKind};
+use program::{DecodedKernel, OpKind};
 
 pub(crate) const NO_MEMO: u32 = u32::MAX;
 

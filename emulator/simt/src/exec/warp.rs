@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use crate::arithmetic::lanes::Src;
 use crate::check::{AccessKind, BadOperand, MistakeDetails};
 use crate::lane_mask::LaneMask;
-use crate::program::limits::POLL_COST;
-use crate::program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
+use arithmetic::lanes::Src;
+use program::limits::POLL_COST;
+use program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
 
 use crate::exec::fiber::{AfterOp, FiberState, MeetingPlace, Pause};
 use crate::exec::memory::access_spec::AccessSpec;
@@ -47,10 +47,10 @@ fn run_at_level<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
     match worker.job.level {
         #[cfg(vectors = "avx512")]
         // SAFETY: `cpu_level` has found the features.
-        crate::arithmetic::lanes::CpuLevel::Avx512 => unsafe { run_avx512::<M>(worker) },
+        arithmetic::lanes::CpuLevel::Avx512 => unsafe { run_avx512::<M>(worker) },
         #[cfg(vectors = "avx2")]
         // SAFETY: `cpu_level` has found the features.
-        crate::arithmetic::lanes::CpuLevel::Avx2 => unsafe { run_avx2::<M>(worker) },
+        arithmetic::lanes::CpuLevel::Avx2 => unsafe { run_avx2::<M>(worker) },
         #[cfg(vectors = "base")]
         _ => body::<M>(worker),
         #[cfg(not(vectors = "base"))]

@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::arithmetic::lanes::{CpuLevel, Dst, Lanes, Src, WARP};
 use crate::check::race::{BlockRaces, GlobalRaces, SharedRaces, WarpClocks};
 use crate::check::{Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
-use crate::program::limits::MISTAKE_COST;
+use arithmetic::lanes::{CpuLevel, Dst, Lanes, Src, WARP};
+use program::limits::MISTAKE_COST;
 
 use crate::exec::block::{Block, local_stride};
 use crate::exec::fiber::Fiber;

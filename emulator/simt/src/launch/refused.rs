@@ -3,8 +3,8 @@
 //! The limits are those of compute capability 9.0, which the emulated device reports.
 
 use super::LaunchRequest;
-use crate::program::limits::LOCAL_BYTES;
-use crate::program::{DecodedKernel, MAX_CLUSTER};
+use program::limits::LOCAL_BYTES;
+use program::{DecodedKernel, MAX_CLUSTER};
 
 pub use crate::occupancy::MAX_THREADS;
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
@@ -55,7 +55,7 @@ pub enum LaunchRefused {
     LargeMemory {
         /// Bytes for a block, most of them local memory.
         asked: u64,
-        /// Bytes that there are: see [`crate::program::limits::launch_bytes`].
+        /// Bytes that there are: see [`program::limits::launch_bytes`].
         room: u64,
     },
     /// The parameter block has another size.

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::program::AtomicForm;
+use program::AtomicForm;
 
 /// Byte addresses of the 32 lanes; `None` for an inactive lane.
 pub type Addresses = [Option<u64>; 32];

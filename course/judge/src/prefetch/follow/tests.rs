@@ -1,6 +1,6 @@
 use super::*;
+use program::MemSpace;
 use simt::memory::rules::Addresses;
-use simt::program::MemSpace;
 use simt::trace::Access;
 
 /// Follows one warp through a text, each line executed once.

@@ -2,8 +2,8 @@
 
 use super::{RaceMessage, is_copy};
 use crate::launch_context::{LaunchContext, Reason};
+use program::{OpKind, TensorWay};
 use simt::check::{AccessKind, RaceParty};
-use simt::program::{OpKind, TensorWay};
 
 impl RaceMessage<'_> {
     /// Returns the reason that neither a phase of an mbarrier nor a barrier of the block orders the accesses.

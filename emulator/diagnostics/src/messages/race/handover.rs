@@ -4,8 +4,8 @@ use super::RaceMessage;
 use crate::launch_context::Reason;
 use crate::trace::End;
 use crate::words::code;
+use program::{AtomicKind, MemSpace, Op, OpKind};
 use simt::check::AccessKind;
-use simt::program::{AtomicKind, MemSpace, Op, OpKind};
 
 impl RaceMessage<'_> {
     /// Returns the reason where the accesses would have an order if fences stood beside the flag or the lock.

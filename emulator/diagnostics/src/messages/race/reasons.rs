@@ -11,9 +11,9 @@ use crate::messages::{choose, termination};
 use crate::source::text::{bracketed, has_word};
 use crate::trace::End;
 use crate::words::code;
+use program::{MemSpace, Op, OpKind};
 use simt::check::{AccessKind, MissingOrder, RaceParty};
 use simt::lane_mask::LaneMask;
-use simt::program::{MemSpace, Op, OpKind};
 
 pub(super) const DEPENDS_ON_TIMING: &str = "the result depends on timing: it can be right today and wrong tomorrow.";
 const OFTEN_WORKS: &str = "the kernel often works, until the compiler or another GPU schedules lanes differently.";

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::RaceMessage;
 use crate::words::list;
+use program::MemSpace;
 use simt::check::{AccessKind, MissingOrder, MistakeDetails};
-use simt::program::MemSpace;
 
 impl RaceMessage<'_> {
     /// Returns the title; `name` is the element, quoted.

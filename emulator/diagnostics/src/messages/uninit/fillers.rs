@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use program::{OpKind, SourceLoc};
 use simt::check::{MistakeDetails, ThreadId};
-use simt::program::{OpKind, SourceLoc};
 
 use crate::launch_context::{Counter, LaunchContext, Reason};
 use crate::locate::{arrays::Target, case::Case};

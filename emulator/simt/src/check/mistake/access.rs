@@ -1,6 +1,6 @@
 //! Accesses to memory that go wrong.
 
-use crate::program::MemSpace;
+use program::MemSpace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessKind {
@@ -40,7 +40,7 @@ pub struct BadAccess {
     pub space: MemSpace,
     /// Address that the lowest lane of [`super::Mistake::mask`] used. In `Global` and `Generic` the 64-bit address; in
     /// the other spaces the offset from the start of the space. In another block's shared memory the rank of that block
-    /// plus one is above the offset ([`crate::program::RANK_SHIFT`]).
+    /// plus one is above the offset ([`program::RANK_SHIFT`]).
     pub address: u64,
     /// Address of the lane with the highest one.
     pub high: u64,

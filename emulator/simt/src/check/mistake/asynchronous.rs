@@ -2,7 +2,7 @@
 
 use super::InstrThread;
 use crate::lane_mask::LaneMask;
-use crate::program::tensor::Swizzle;
+use program::tensor::Swizzle;
 
 /// Misuse of a product of a warpgroup. `which` is `A` or `B`; addresses are offsets in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use super::access::AccessKind;
 use super::{Mistake, MistakeDetails, ThreadId};
 use crate::lane_mask::LaneMask;
-use crate::program::MemSpace;
+use program::MemSpace;
 
 /// One of the two accesses of a race.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -18,8 +18,8 @@ use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::check::{Collector, collect::Sites};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
-use crate::program::limits::RACE_CHUNKS;
-use crate::program::{DecodedKernel, MemSpace};
+use program::limits::RACE_CHUNKS;
+use program::{DecodedKernel, MemSpace};
 
 /// Memory that the tables of one chunk of a block take.
 const BLOCK_CHUNK_BYTES: u64 = 20 << 10;

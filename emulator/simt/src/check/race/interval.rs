@@ -17,7 +17,7 @@ use crate::check::collect::Sites;
 use crate::check::{AccessKind, Collector};
 use crate::lane_mask::LaneMask;
 use crate::memory::bits::{each_word, shifted};
-use crate::program::{DecodedKernel, MemSpace};
+use program::{DecodedKernel, MemSpace};
 
 /// Mapping from addresses to chunks.
 pub(crate) trait Space: Default {

@@ -5,7 +5,7 @@ use super::bits::CHUNK;
 use super::interval::{Interval, Space};
 use super::warp_clocks::WarpClocks;
 use crate::check::Collector;
-use crate::program::{DecodedKernel, MemSpace, OpKind};
+use program::{DecodedKernel, MemSpace, OpKind};
 
 /// The accesses to the shared memory of one block at a time. One per worker thread.
 #[derive(Debug)]

@@ -16,7 +16,7 @@ use super::touch::{Mark, Touch};
 use crate::check::Collector;
 use crate::check::mistake::{AccessKind, InstrThread, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
-use crate::program::{BARRIERS, DecodedKernel, MemSpace, Op, OpKind};
+use program::{BARRIERS, DecodedKernel, MemSpace, Op, OpKind};
 
 const WARPS: usize = 32;
 /// Index of the party that stands for bulk copies.

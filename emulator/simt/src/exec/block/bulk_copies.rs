@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use crate::program::tensor::{RANKS, Swizzle, TensorMap};
+use program::tensor::{RANKS, Swizzle, TensorMap};
 
 /// Bytes that a swizzle keeps together.
 pub(crate) const PIECE: usize = 16;

@@ -2,7 +2,7 @@
 
 use crate::check::CopiedBy;
 use crate::lane_mask::LaneMask;
-use crate::program::Unset;
+use program::Unset;
 
 /// Index that stands for no instruction.
 pub(crate) const NOWHERE: u32 = u32::MAX;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use crate::lane_mask::LaneMask;
-use crate::program::mma::warpgroup::{PIECE, WARPS};
+use program::mma::warpgroup::{PIECE, WARPS};
 
 /// Pieces of a factor by address, with the bytes that they held when the product was issued.
 pub(crate) type FactorBytes = Vec<(u32, [u8; PIECE as usize])>;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::arithmetic::lanes::Line;
+use arithmetic::lanes::Line;
 
 use crate::exec::fiber::Frame;
 

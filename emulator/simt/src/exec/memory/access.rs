@@ -2,7 +2,7 @@
 
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
-use crate::program::{MemSpace, RANK_SHIFT, window};
+use program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::memo::Home;
 use crate::exec::memory::access_spec::{AccessSpec, addresses, place};

@@ -1,11 +1,11 @@
 //! The checks of an access that was found: does it read what nothing wrote, and does it race?
 
-use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::race::{Touch, Values};
 use crate::check::{AccessKind, InstrThread};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
-use crate::program::{Access, RANK_SHIFT, window};
+use arithmetic::lanes::{Lanes, WARP};
+use program::{Access, RANK_SHIFT, window};
 
 use crate::exec::{memo::Memo, memory::access_spec::AccessSpec, worker::Worker};
 

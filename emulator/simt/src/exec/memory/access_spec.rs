@@ -1,8 +1,8 @@
 //! Operands of a memory operation, and the addresses of its lanes.
 
-use crate::arithmetic::lanes::{Lanes, WARP};
 use crate::check::{AccessKind, race::Mark};
-use crate::program::{Access, Addr, MemSpace, Order};
+use arithmetic::lanes::{Lanes, WARP};
+use program::{Access, Addr, MemSpace, Order};
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AccessSpec<'a> {

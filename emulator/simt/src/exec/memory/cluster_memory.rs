@@ -5,7 +5,7 @@
 
 use crate::check::RemoteProblem;
 use crate::memory::bits::CellBits;
-use crate::program::{MemSpace, RANK_SHIFT, window};
+use program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::worker::{Acting, Worker};
 use crate::exec::{block::Block, memo::Memo};

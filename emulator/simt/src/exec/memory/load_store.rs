@@ -1,9 +1,9 @@
 //! Moving values between memory and registers.
 
-use crate::arithmetic::lanes::{Lanes, NONE};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
-use crate::program::{Access, Order};
+use arithmetic::lanes::{Lanes, NONE};
+use program::{Access, Order};
 
 use crate::exec::memo::Spread;
 

@@ -1,11 +1,11 @@
 //! Pointers to local memory that threads hand to each other. Each thread has local memory of its own at the same
 //! addresses, so another thread follows such a pointer to its own variables.
 
-use crate::arithmetic::lanes::{Class, NONE};
 use crate::check::MistakeDetails;
 use crate::lane_mask::LaneMask;
-use crate::program::operands::{Purpose, Role, for_each_operand};
-use crate::program::{Access, MemSpace, window};
+use arithmetic::lanes::{Class, NONE};
+use program::operands::{Purpose, Role, for_each_operand};
+use program::{Access, MemSpace, window};
 
 use crate::exec::worker::Worker;
 use crate::exec::{block::local_pointer::LocalPointer, memory::access_spec::AccessSpec, memory::per_lane};

@@ -1,11 +1,11 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
-use crate::arithmetic::lanes::WARP;
 use crate::check::race::{ByteRun, Cells, Touch};
 use crate::check::{AccessKind, AccessProblem, BadAccess, InstrThread, MistakeDetails, RemoteProblem};
 use crate::lane_mask::LaneMask;
 use crate::memory::{Slot, rules};
-use crate::program::{MemSpace, window};
+use arithmetic::lanes::WARP;
+use program::{MemSpace, window};
 
 use crate::exec::memory::access_spec::{self, AccessSpec};
 use crate::exec::{launch_job::LaunchJob, memo::Merge};

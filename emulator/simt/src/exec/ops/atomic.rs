@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use ptx::ast::Type;
 
-use crate::arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
-use crate::arithmetic::lanes::NONE;
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
-use crate::program::limits::ATOMIC_COST;
-use crate::program::{Atomic, AtomicKind, Order};
+use arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
+use arithmetic::lanes::NONE;
+use program::limits::ATOMIC_COST;
+use program::{Atomic, AtomicKind, Order};
 
 use crate::exec::memory::access_spec::AccessSpec;
 use crate::exec::memory::load_store::{LaneAddresses, Located};

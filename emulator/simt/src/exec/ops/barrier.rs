@@ -4,7 +4,7 @@
 
 use crate::check::{BadOperand, BarrierGroup, BarrierProblem, MistakeDetails};
 use crate::lane_mask::LaneMask;
-use crate::program::{BARRIERS, BarrierKind, BarrierResult, InstrInfo};
+use program::{BARRIERS, BarrierKind, BarrierResult, InstrInfo};
 
 use crate::exec::block::barrier_state::{Barrier, ExitedBefore, PartOfWarp};
 use crate::exec::fiber::{Fiber, FiberState, join_ready};

@@ -7,8 +7,8 @@ use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{InstrThread, MistakeDetails, PhaseId, PhaseOfCopy};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
-use crate::program::{RANK_SHIFT, window};
-use crate::program::{limits::COPIES, tensor::Run};
+use program::{RANK_SHIFT, window};
+use program::{limits::COPIES, tensor::Run};
 
 use crate::exec::block::Block;
 use crate::exec::block::bulk_copies::{BulkCopy, Store};

@@ -6,10 +6,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::arithmetic::lanes::Src;
 use crate::check::{BadTarget, MistakeDetails};
 use crate::lane_mask::LaneMask;
-use crate::program::{CallSite, Callee, Calls, Kept, OpKind};
+use arithmetic::lanes::Src;
+use program::{CallSite, Callee, Calls, Kept, OpKind};
 
 use crate::exec::fiber::{AfterOp, Frame};
 use crate::exec::worker::Worker;

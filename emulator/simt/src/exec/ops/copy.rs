@@ -4,8 +4,8 @@
 
 use crate::check::AccessKind;
 use crate::lane_mask::LaneMask;
-use crate::program::limits::COPIES;
-use crate::program::{MemSpace, OpKind, PendingCopies, window};
+use program::limits::COPIES;
+use program::{MemSpace, OpKind, PendingCopies, window};
 
 use crate::exec::block::async_copies::{Arrival, Copy};
 use crate::exec::memory::{access_spec::AccessSpec, load_store::Located};

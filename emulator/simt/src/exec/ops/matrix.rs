@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::check::{AccessKind, MistakeDetails, WrongMask};
 use crate::lane_mask::LaneMask;
-use crate::program::{MatrixAccess, Mma};
+use program::{MatrixAccess, Mma};
 
 use crate::exec::fiber::{AfterOp, MeetingPlace};
 use crate::exec::memory::{access_spec::AccessSpec, load_store::Located};

@@ -10,7 +10,7 @@ use crate::check::{
     PhaseWaits, Waited,
 };
 use crate::lane_mask::LaneMask;
-use crate::program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
+use program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 
 use crate::exec::block::mbarrier_state::{BYTES, MbarrierState};
 use crate::exec::fiber::{AfterOp, FiberState, PhaseWait, phase_has_ended};

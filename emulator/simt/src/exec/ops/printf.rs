@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::arithmetic::lanes::{Dst, Src};
 use crate::lane_mask::LaneMask;
-use crate::program::limits::{BLOCK_PRINTS, CUT_LINE};
-use crate::program::window;
+use arithmetic::lanes::{Dst, Src};
+use program::limits::{BLOCK_PRINTS, CUT_LINE};
+use program::window;
 
 use crate::exec::worker::Worker;
 

@@ -1,11 +1,11 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
-use crate::arithmetic::lanes::Src;
 use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
-use crate::program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
-use crate::program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
+use arithmetic::lanes::Src;
+use program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
+use program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
 
 use crate::exec::memory::per_lane::{AccessFault, find_global};
 use crate::exec::worker::Worker;

@@ -6,10 +6,10 @@ mod tests;
 use crate::lane_mask::LaneMask;
 use ptx::ast::Type;
 
-use crate::arithmetic::{half::f16_to_f32, lanes::NONE};
 use crate::check::MistakeDetails;
-use crate::program::Texture;
 use crate::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
+use arithmetic::{half::f16_to_f32, lanes::NONE};
+use program::Texture;
 
 use crate::exec::worker::Worker;
 

@@ -1,8 +1,8 @@
 //! Records the steps of a warp for an observer.
 
 use crate::lane_mask::LaneMask;
-use crate::program::{Addr, MemSpace, Op, OpKind, window};
 use crate::trace::{Access, Matrices, Step};
+use program::{Addr, MemSpace, Op, OpKind, window};
 
 use crate::exec::{memory::access_spec, worker::Worker};
 

@@ -12,11 +12,11 @@ mod matrix;
 mod transfer;
 mod wgmma;
 
-use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Dst};
 use crate::check::{AccessKind, Astray, BadAccess, CopiedBy, MAX_RANGES, MistakeDetails, Use, WrongMask};
 use crate::lane_mask::LaneMask;
-use crate::program::operands::{AluClasses, Operand, Purpose, Role, for_each_operand};
-use crate::program::{Access, Atomic, AtomicKind, MemSpace, Op, OpKind, VoteMode, window};
+use arithmetic::lanes::{AluArgs, AluFn, Class, Dst};
+use program::operands::{AluClasses, Operand, Purpose, Role, for_each_operand};
+use program::{Access, Atomic, AtomicKind, MemSpace, Op, OpKind, VoteMode, window};
 
 use crate::exec::block::shadow::{NOWHERE, Origin, Origins, ShadowIndex};
 use crate::exec::{memory::access_spec::AccessSpec, memory::per_lane};

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::check::{Astray, MistakeDetails, SyncMask, WrongMask};
 use crate::lane_mask::LaneMask;
-use crate::program::text::{InstrText, registers};
-use crate::program::{InstrInfo, OpKind, ReduxKind, ShuffleMode, VoteMode};
+use program::text::{InstrText, registers};
+use program::{InstrInfo, OpKind, ReduxKind, ShuffleMode, VoteMode};
 
 use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::fiber::{AfterOp, MeetingPlace};

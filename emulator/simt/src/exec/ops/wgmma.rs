@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 
 use crate::check::BadWgmma;
 use crate::lane_mask::LaneMask;
-use crate::program::mma::warpgroup::WARPS;
-use crate::program::{OpKind, Wgmma, WgmmaA};
+use program::mma::warpgroup::WARPS;
+use program::{OpKind, Wgmma, WgmmaA};
 
 use crate::exec::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};
 use crate::exec::fiber::{AfterOp, FiberState};

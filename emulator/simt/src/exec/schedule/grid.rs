@@ -16,8 +16,8 @@ use crate::check::race::GlobalRaces;
 use crate::check::{Collector, KnownOfLoop, Mistake, MistakeDetails};
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
-use crate::program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
-use crate::program::{AtomicForm, MemSpace, OpKind};
+use program::limits::{EARLY_BYTES, LAUNCH_PRINTS, WAITING_BLOCKS};
+use program::{AtomicForm, MemSpace, OpKind};
 
 use crate::exec::block::{Block, Cluster, block_bytes};
 use crate::exec::launch_job::{Counts, LaunchJob};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::check::WrongMask;
 use crate::lane_mask::LaneMask;
 
-use crate::program::{Op, OpKind};
+use program::{Op, OpKind};
 
 use crate::exec::block::watch::Watch;
 use crate::exec::fiber::{Fiber, FiberState, Pause, join_ready};

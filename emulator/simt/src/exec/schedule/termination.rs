@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::arithmetic::lanes::{Class, Line};
 use crate::check::{BarrierGroup, BarrierProblem, KnownOfLoop, MistakeDetails, PolledElement};
 use crate::lane_mask::LaneMask;
-use crate::program::operands::{Operand, for_each_operand};
-use crate::program::{Access, MemSpace, OpKind, Order};
+use arithmetic::lanes::{Class, Line};
+use program::operands::{Operand, for_each_operand};
+use program::{Access, MemSpace, OpKind, Order};
 
 use crate::exec::block::{Warp, watch::Watch};
 use crate::exec::fiber::{Fiber, FiberState, Frame, Pause};
@@ -318,7 +318,7 @@ impl Deciding {
 }
 
 /// Returns whether one of these operations reads memory that others write while they run.
-fn polls(ops: &[crate::program::Op]) -> bool {
+fn polls(ops: &[program::Op]) -> bool {
     ops.iter().any(|op| match &op.kind {
         OpKind::Load(access) => access.order == Order::Strong,
         OpKind::Atomic(atomic) => atomic.returns,

@@ -1,9 +1,9 @@
 //! Undefined registers of callers, while what they called runs.
 
-use crate::arithmetic::lanes::Src;
 use crate::exec::{block::shadow::ShadowIndex, block::unwritten::MAX_CARRIED, worker::Worker};
 use crate::lane_mask::LaneMask;
-use crate::program::{Kept, window};
+use arithmetic::lanes::Src;
+use program::{Kept, window};
 
 impl Worker<'_> {
     fn spots(&self, registers: &Kept) -> Vec<ShadowIndex> {

@@ -6,8 +6,8 @@ use crate::exec::block::shadow::{Origin, Origins};
 use crate::exec::{memory::access_spec::AccessSpec, memory::per_lane, ops::matrix::elements};
 use crate::exec::{runs, worker::Worker};
 use crate::lane_mask::LaneMask;
-use crate::program::mma::layout::UndefinedLanes;
-use crate::program::{MatrixAccess, Mma};
+use program::mma::layout::UndefinedLanes;
+use program::{MatrixAccess, Mma};
 
 /// Undefined bytes of stored matrix rows: the lane with the row's address, a mask, and the first one's origin.
 pub(in crate::exec) type Holes = Vec<(usize, u32, Origin)>;

@@ -7,10 +7,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::arithmetic::lanes::{AluArgs, AluFn, Class, Lanes, Line};
 use crate::exec::ZERO_LINE;
 use crate::lane_mask::LaneMask;
-use crate::program::{AluShape, Flow, Ordering};
+use arithmetic::lanes::{AluArgs, AluFn, Class, Lanes, Line};
+use program::{AluShape, Flow, Ordering};
 
 /// A register for each source.
 type Values = [[u64; 32]; 4];

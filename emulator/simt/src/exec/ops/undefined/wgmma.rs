@@ -2,9 +2,9 @@
 
 use crate::exec::{block::shadow::Origins, worker::Worker};
 use crate::lane_mask::LaneMask;
-use crate::program::mma::products::AccumulatorType;
-use crate::program::mma::warpgroup::{self, WARP_ROWS};
-use crate::program::{Wgmma, WgmmaA, window};
+use arithmetic::products::AccumulatorType;
+use program::mma::warpgroup::{self, WARP_ROWS};
+use program::{Wgmma, WgmmaA, window};
 
 /// First unwritten byte in shared memory, by row of A and column of B.
 pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];

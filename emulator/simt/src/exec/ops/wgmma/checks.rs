@@ -4,9 +4,9 @@ use crate::check::race::{ByteRun, Cells, Mark, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, InstrThread, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
-use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
-use crate::program::tensor::Swizzle;
-use crate::program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
+use program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
+use program::tensor::Swizzle;
+use program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
 
 use crate::exec::block::bulk_copies::BulkCopy;
 use crate::exec::block::warpgroups::{FactorBytes, PendingProduct, WarpPart, WarpProgress};

@@ -1,9 +1,9 @@
 //! The 16 rows of a product that a warp computes.
 
-use crate::arithmetic::lanes::Line;
-use crate::program::Wgmma;
-use crate::program::mma::products::{AccumulatorType, FactorType, Factors, Product, Unit};
-use crate::program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
+use arithmetic::lanes::Line;
+use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Unit};
+use program::Wgmma;
+use program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS};
 
 use crate::exec::{block::warpgroups::WarpPart, worker::Worker};
 

@@ -1,9 +1,9 @@
 use rand::{RngExt as _, SeedableRng as _, rngs::ChaCha8Rng};
 
 use super::*;
-use crate::arithmetic::cpu_level;
-use crate::decode::{Symbols, decode};
-use crate::program::{DecodedKernel, OpKind};
+use arithmetic::cpu_level;
+use decode::{Symbols, decode};
+use program::{DecodedKernel, OpKind};
 
 /// Returns the kernel of one instruction over registers that stand for anything.
 fn kernel(instruction: &str) -> DecodedKernel {
