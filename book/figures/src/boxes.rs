@@ -3,7 +3,7 @@
 use anyhow::{Context as _, ensure};
 use program::mma::warpgroup::{Descriptor, PIECE};
 use program::tensor::Swizzle;
-use simt::memory::rules;
+use simt::memory::rules::{self, Direction};
 
 use crate::machine::{self, FIRST};
 use crate::rings::{RING, STORE};
@@ -31,7 +31,7 @@ pub(crate) fn eight_rows() -> String {
     for (left, (heading, swizzle)) in [0.0, width + BETWEEN].into_iter().zip(panels) {
         let place = |row: u32, piece: u32| swizzle.apply(row * LINE + piece * PIECE);
         let lane = |lane: usize| (lane < ROWS as usize).then(|| u64::from(place(lane as u32, READ)));
-        let passes = rules::shared_cost(&std::array::from_fn(lane), PIECE, true).wavefronts;
+        let passes = rules::shared_cost(&std::array::from_fn(lane), PIECE, Direction::Load).wavefronts;
         let (ink, class) = if passes > 1 { ("strong ink-bad", "bad") } else { ("strong ink-c", "a") };
         drawing.text("strong", Anchor::Start, (left, 42.0), heading);
         for group in (0..GROUPS).step_by(2) {
@@ -134,7 +134,7 @@ pub(crate) fn epilogue() -> anyhow::Result<String> {
     let boxed = boxed.context("v12_store fills no box")?.addresses;
     let base = boxed.iter().flatten().min().context("no lane stores")? / 1024 * 1024;
     let boxed = boxed.map(|address| address.map(|at| at - base));
-    let cost = rules::shared_cost(&boxed, 8, false);
+    let cost = rules::shared_cost(&boxed, 8, Direction::Store);
     ensure!(cost.wavefronts == cost.ideal, "v12_store has conflicts");
     let mut drawing = Drawing::titled(
         "One store of a warp, straight to C and to a box",
@@ -158,7 +158,7 @@ pub(crate) fn epilogue() -> anyhow::Result<String> {
     };
     let to_c = stores.iter().flatten();
     drawing.rects("a", to_c.map(|offset| at(0.0, offset / row_bytes, offset % row_bytes, bytes)));
-    let together = rules::lanes_together(&boxed, 8, false);
+    let together = rules::lanes_together(&boxed, 8, Direction::Store);
     for (pass, class) in ["a", "c"].into_iter().enumerate() {
         let lanes = boxed.iter().skip(pass * together).take(together).flatten();
         let right = width + BETWEEN;

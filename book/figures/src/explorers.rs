@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, bail};
 use catalog::Shape;
 use catalog::split_mix::SplitMix64;
-use simt::memory::rules::{self, Addresses};
+use simt::memory::rules::{self, Addresses, Direction};
 
 use crate::machine::{self, FIRST, Trace, WarpPosition};
 use crate::race::{self, Race};
@@ -38,8 +38,8 @@ fn json_list(addresses: &Addresses) -> String {
 pub fn cases() -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (addresses, bytes) in patterns() {
-        for load in [false, true] {
-            cases.push(rule(&addresses, bytes, load));
+        for direction in [Direction::Store, Direction::Load] {
+            cases.push(rule(&addresses, bytes, direction));
         }
     }
     kernels(&mut cases)?;
@@ -53,13 +53,13 @@ pub fn cases() -> anyhow::Result<Vec<Case>> {
     Ok(cases)
 }
 
-fn rule(addresses: &Addresses, bytes: u32, load: bool) -> Case {
-    let cost = rules::shared_cost(addresses, bytes, load);
+fn rule(addresses: &Addresses, bytes: u32, direction: Direction) -> Case {
+    let cost = rules::shared_cost(addresses, bytes, direction);
     Case {
-        expression: format!("cost({},{bytes},{load})", json_list(addresses)),
+        expression: format!("cost({},{bytes},{})", json_list(addresses), direction.is_load()),
         expected: serde_json::json!([
             rules::sectors(addresses, bytes),
-            rules::lanes_together(addresses, bytes, load),
+            rules::lanes_together(addresses, bytes, direction),
             cost.wavefronts,
             cost.ideal
         ])
@@ -141,8 +141,8 @@ fn kernels(cases: &mut Vec<Case>) -> anyhow::Result<()> {
         for warp in [0, 1, 5, 31] {
             let position = WarpPosition { block: [0, 0], warp };
             let trace = machine::transpose(kernel, SIZE, position)?;
-            for (load, along) in [(false, "row"), (true, "column")] {
-                let found = trace.first_shared("tile", load)?;
+            for (direction, along) in [(Direction::Store, "row"), (Direction::Load, "column")] {
+                let found = trace.first_shared("tile", direction)?;
                 cases.push(Case {
                     expression: format!(
                         "R.tile({{bytes:4,width:32,padding:{padding},swizzle:{swizzle},along:\"{along}\",at:{warp}}})"

@@ -10,7 +10,7 @@ use program::tensor::{Element, Fill, Swizzle, TensorMap};
 use program::{DecodedKernel, MemSpace};
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
-use simt::memory::rules::Addresses;
+use simt::memory::rules::{self, Addresses};
 use simt::module::LoadedKernel;
 use simt::report::LaunchReport;
 use simt::trace::{Access, Step, TraceSelection};
@@ -84,9 +84,9 @@ impl Trace {
     }
 
     /// Returns the first load from a shared array, or the first store to it.
-    pub(crate) fn first_shared(&self, name: &str, load: bool) -> anyhow::Result<Reached<'_>> {
-        let first = self.shared(name).into_iter().find(|reached| reached.access.load == load);
-        let verb = if load { "loads" } else { "stores" };
+    pub(crate) fn first_shared(&self, name: &str, direction: rules::Direction) -> anyhow::Result<Reached<'_>> {
+        let first = self.shared(name).into_iter().find(|reached| reached.access.direction == direction);
+        let verb = if direction.is_load() { "loads" } else { "stores" };
         first.with_context(|| format!("{} {verb} nothing of {name}", self.kernel().name))
     }
 

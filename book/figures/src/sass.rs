@@ -364,7 +364,7 @@ fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
     let trace = machine::product(name, SHAPE, FIRST)?;
     let turns: f64 = (0..2)
         .flat_map(|buffer| trace.global(buffer))
-        .filter(|reached| reached.access.load)
+        .filter(|reached| reached.access.direction.is_load())
         .map(|reached| {
             let access = &reached.access;
             f64::from(rules::l1_passes(&access.addresses, access.bytes))

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::Context as _;
 use catalog::Shape;
-use simt::memory::rules::{self, Addresses};
+use simt::memory::rules::{self, Addresses, Direction};
 
 use crate::machine::{self, FIRST, Reached, WarpPosition};
 use crate::svg::{Anchor, Drawing, Rect, WIDTH};
@@ -24,12 +24,12 @@ const ROW: f64 = 20.0;
 struct SharedAccess {
     addresses: Addresses,
     bytes: u32,
-    load: bool,
+    direction: Direction,
 }
 
 impl SharedAccess {
     fn new(reached: &Reached<'_>) -> Self {
-        Self { addresses: reached.addresses(), bytes: reached.access.bytes, load: reached.access.load }
+        Self { addresses: reached.addresses(), bytes: reached.access.bytes, direction: reached.access.direction }
     }
 
     fn with_rows(&self, from: u64, to: u64) -> Self {
@@ -38,12 +38,12 @@ impl SharedAccess {
     }
 
     fn cost(&self) -> rules::SharedCost {
-        rules::shared_cost(&self.addresses, self.bytes, self.load)
+        rules::shared_cost(&self.addresses, self.bytes, self.direction)
     }
 
     /// Returns the lanes that each bank serves in each wavefront, by the word of the lowest lane (not documented).
     fn wavefronts(&self) -> Vec<BTreeMap<usize, Vec<usize>>> {
-        let together = rules::lanes_together(&self.addresses, self.bytes, self.load);
+        let together = rules::lanes_together(&self.addresses, self.bytes, self.direction);
         let mut all = Vec::new();
         for first in (0..32).step_by(together) {
             let mut banks: BTreeMap<usize, Vec<(u64, Vec<usize>)>> = BTreeMap::new();
@@ -173,7 +173,7 @@ const SHAPE: Shape = Shape { m: 128, n: 128, k: 8 };
 fn load_of_b(kernel: &'static str, bytes: u32) -> anyhow::Result<SharedAccess> {
     let trace = machine::product(kernel, SHAPE, FIRST)?;
     let loads = trace.shared("b_tile");
-    let load = loads.iter().find(|r| r.access.load && r.access.bytes == bytes);
+    let load = loads.iter().find(|r| r.access.direction.is_load() && r.access.bytes == bytes);
     let load = load.with_context(|| format!("{kernel} has no load of {bytes} bytes from b_tile"))?;
     Ok(SharedAccess::new(load))
 }
@@ -197,7 +197,7 @@ pub(crate) fn stores_of_a() -> anyhow::Result<String> {
     const KERNEL: &str = "sgemm_v05_bank_conflict_free";
     const CODE: &str = "a_tile[a_col][a_row] = a.x";
     let trace = machine::product(KERNEL, SHAPE, FIRST)?;
-    let padded = SharedAccess::new(&trace.first_shared("a_tile", false)?);
+    let padded = SharedAccess::new(&trace.first_shared("a_tile", Direction::Store)?);
     let (rows, pad) = (machine::constant(KERNEL, "BM")?, machine::constant(KERNEL, "PAD")?);
     let bytes = |floats: u32| u64::from(floats) * WORD;
     let plain = padded.with_rows(bytes(rows + pad), bytes(rows));
@@ -242,7 +242,7 @@ pub(crate) fn columns() -> anyhow::Result<String> {
     let top = 66.0;
     for (i, (kernel, name)) in kernels.into_iter().enumerate() {
         let trace = machine::transpose(kernel, 64, WARP)?;
-        let access = SharedAccess::new(&trace.first_shared("tile", true)?);
+        let access = SharedAccess::new(&trace.first_shared("tile", Direction::Load)?);
         let cost = access.cost();
         let x = (edge + gap) * i as f64;
         drawing.text("strong", Anchor::Start, (x, 38.0), name);

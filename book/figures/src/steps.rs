@@ -98,8 +98,8 @@ struct Reach {
 }
 
 impl Reach {
-    fn load(&self) -> bool {
-        self.direction != Direction::Store
+    fn direction(&self) -> rules::Direction {
+        if self.direction == Direction::Store { rules::Direction::Store } else { rules::Direction::Load }
     }
 
     /// Returns the sectors of a global access, or the wavefronts of a shared one, and those beyond the minimum.
@@ -109,7 +109,7 @@ impl Reach {
         if self.array < 3 {
             return [rules::sectors(&addresses, bytes), 0];
         }
-        let cost = rules::shared_cost(&addresses, bytes, self.load());
+        let cost = rules::shared_cost(&addresses, bytes, self.direction());
         [cost.wavefronts, cost.wavefronts - cost.ideal]
     }
 }
@@ -169,7 +169,7 @@ pub(crate) struct Followed<'s> {
 fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option<Reach>> {
     let did = &trace.steps[step];
     let (access, direction) = match (&did.access, &did.matrices) {
-        (Some(access), _) if access.load => (access, Direction::Load),
+        (Some(access), _) if access.direction.is_load() => (access, Direction::Load),
         (Some(access), _) => (access, Direction::Store),
         (None, Some(all)) => (&all.rows, Direction::Matrices { transposed: all.transposed }),
         (None, None) => return Ok(None),
@@ -216,14 +216,15 @@ fn register_lists(text: &str) -> Vec<Vec<&str>> {
 /// accumulators: the first, and their number.
 fn fragments(steps: &[PageStep], at: usize) -> anyhow::Result<[[usize; 2]; 3]> {
     let lists = register_lists(&steps[at].text);
-    let moves = |i: &usize, load: bool, list: usize| {
+    let moves = |i: &usize, direction: rules::Direction, list: usize| {
         let own = register_lists(&steps[*i].text);
         let has = own.first().is_some_and(|own| lists.get(list).is_some_and(|wanted| own.contains(&wanted[0])));
-        has && steps[*i].reach().is_some_and(|reach| reach.load() == load)
+        has && steps[*i].reach().is_some_and(|reach| reach.direction() == direction)
     };
-    let factor = |list| (0..at).rfind(|i| moves(i, true, list));
+    let factor = |list| (0..at).rfind(|i| moves(i, rules::Direction::Load, list));
     let mut ranges = [[0; 2]; 3];
-    for (range, found) in ranges.iter_mut().zip([factor(1), factor(2), (at..steps.len()).find(|i| moves(i, false, 0))])
+    for (range, found) in
+        ranges.iter_mut().zip([factor(1), factor(2), (at..steps.len()).find(|i| moves(i, rules::Direction::Store, 0))])
     {
         let i = found.context("an MMA whose fragments no step loads or stores")?;
         let same = |step: &&PageStep| step.text == steps[i].text;

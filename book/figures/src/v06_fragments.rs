@@ -24,7 +24,7 @@ fn loads(kernel: &'static str, array: &str) -> anyhow::Result<Vec<Vec<usize>>> {
     let trace = machine::product(kernel, shape, FIRST)?;
     let row = edge + pad;
     let mut loads = BTreeSet::new();
-    for reached in trace.shared(array).iter().filter(|reached| reached.access.load) {
+    for reached in trace.shared(array).iter().filter(|reached| reached.access.direction.is_load()) {
         let Some(offset) = reached.addresses()[LANE] else { continue };
         let first = (offset / 4) as usize;
         if first / row == K {

@@ -25,7 +25,7 @@ fn rows_apart(module: &EmulatedModule<'_>, access: &Access) -> Option<String> {
     let (row, declared) = module.source()?.shared_row(name)?;
     let has_no_excess = |longer: &u64| {
         let moved = |at: u64| start + (at - start) / row * longer + (at - start) % row;
-        let cost = shared_cost(&access.addresses.map(|at| at.map(moved)), access.bytes, access.load);
+        let cost = shared_cost(&access.addresses.map(|at| at.map(moved)), access.bytes, access.direction);
         cost.wavefronts == cost.ideal
     };
     let longer = (1..=BANKS).map(|words| row + words * WORD).find(has_no_excess);
@@ -55,15 +55,16 @@ pub(crate) fn access<T: Accumulator + Value>(
             .saturating_sub(c.global_load_bytes + c.global_store_bytes),
     };
     let accesses = steps.iter().filter_map(|step| Some((of(step.instr)?, step.access.as_ref()?)));
-    let wanted = accesses.filter(|(_, access)| access.space == space && (loads == stores || loads == access.load));
+    let wanted = accesses
+        .filter(|(_, access)| access.space == space && (loads == stores || loads == access.direction.is_load()));
     let ((instruction, place), access) = wanted.max_by_key(|((found, _), _)| wasted(&found.counters))?;
     let (counters, (_, line)) = (&instruction.counters, place?);
     let lanes: Vec<(usize, u64)> = (0..).zip(access.addresses).filter_map(|(lane, at)| Some((lane, at?))).collect();
-    let does = if access.load { "read" } else { "write" };
+    let does = if access.direction.is_load() { "read" } else { "write" };
     if space == MemSpace::Shared {
         // ptxas joins neighbouring loads, which a quarter of a warp makes together.
         let joined = counters.shared_load_requests != counters.shared_load_requests_merged;
-        let together = if joined { 8 } else { lanes_together(&access.addresses, access.bytes, access.load) };
+        let together = if joined { 8 } else { lanes_together(&access.addresses, access.bytes, access.direction) };
         let meets = |a: u64, b: u64| a != b && a % BANKS == b % BANKS;
         let mut pairs = lanes.iter().enumerate().flat_map(|(i, b)| lanes[..i].iter().map(move |a| (a, b)));
         let ((a, x), (b, y)) = pairs.find(|((a, x), (b, y))| a / together == b / together && meets(x / 4, y / 4))?;
@@ -81,7 +82,7 @@ pub(crate) fn access<T: Accumulator + Value>(
     let distinct = lanes.iter().map(|(_, at)| at).collect::<BTreeSet<_>>().len();
     let min_sectors = (distinct as u32 * access.bytes).div_ceil(SECTOR);
     (apart > u64::from(access.bytes) && n >= 2 * min_sectors).then(|| {
-        let or = if access.load { ", or all of them one element" } else { "" };
+        let or = if access.direction.is_load() { ", or all of them one element" } else { "" };
         format!(
             "threads {a} and {b} {does} elements at line {line} that lie {apart} bytes apart, so that a warp needs {n} \
              sectors in place of {min_sectors}; neighbouring threads should take neighbours of one row as it is stored{or}"

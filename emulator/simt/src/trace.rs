@@ -6,7 +6,7 @@
 use std::sync::Mutex;
 
 use crate::lock::{into_inner, lock};
-use crate::memory::rules::Addresses;
+use crate::memory::rules::{Addresses, Direction};
 use program::MemSpace;
 
 /// Receives the steps of warps while a launch runs: [`crate::launch::launch`].
@@ -63,8 +63,7 @@ pub struct Matrices {
 pub struct Access {
     /// Space; for a generic address, the one that it led to.
     pub space: MemSpace,
-    /// True for a load, false for a store or an atomic.
-    pub load: bool,
+    pub direction: Direction,
     /// Bytes that each lane accesses.
     pub bytes: u32,
     /// First byte of each lane: an address, or outside of global memory the offset from the start of the space.

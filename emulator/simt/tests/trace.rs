@@ -6,7 +6,7 @@ use common::header;
 use program::MemSpace;
 use simt::gpu::{Geometry, Gpu};
 use simt::launch::LaunchOptions;
-use simt::memory::rules;
+use simt::memory::rules::{self, Direction};
 use simt::report::LaunchReport;
 use simt::trace::{Step, TraceSelection};
 
@@ -46,13 +46,13 @@ fn an_access_has_the_addresses_of_its_active_lanes() {
     let (buffer, _, steps) = traced(one_warp(1, 1));
     let accesses: Vec<_> = steps.iter().filter_map(|step| step.access.as_ref()).collect();
     let [_, load, shared, store] = accesses[..] else { panic!("{accesses:?}") };
-    assert_eq!((load.space, load.load, load.bytes), (MemSpace::Global, true, 4));
+    assert_eq!((load.space, load.direction, load.bytes), (MemSpace::Global, Direction::Load, 4));
     assert_eq!(load.addresses[0], Some(buffer + 32 * 8));
     assert_eq!(load.addresses[31], Some(buffer + 63 * 8));
     assert_eq!(shared.space, MemSpace::Shared);
     let [first, last] = [shared.addresses[0], shared.addresses[31]].map(|a| a.expect("active"));
     assert_eq!(last - first, 31 * 4);
-    assert_eq!((store.load, store.addresses[0]), (false, None));
+    assert_eq!((store.direction, store.addresses[0]), (Direction::Store, None));
     assert_eq!(store.addresses[1], Some(buffer + 33 * 8));
     assert_eq!(steps.last().map(|step| step.lanes), Some(u32::MAX));
 }
@@ -62,7 +62,7 @@ fn its_sectors_add_up_to_the_counters() {
     let sectors = |block, warp| -> (u64, LaunchReport) {
         let (_, report, steps) = traced(one_warp(block, warp));
         let accesses = steps.iter().filter_map(|step| step.access.as_ref());
-        let loads = accesses.filter(|a| a.load && a.space == MemSpace::Global);
+        let loads = accesses.filter(|a| a.direction.is_load() && a.space == MemSpace::Global);
         let n = loads.map(|a| u64::from(rules::sectors(&a.addresses, a.bytes))).sum();
         (n, report)
     };

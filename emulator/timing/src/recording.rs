@@ -78,7 +78,7 @@ impl Observer for Recording {
         }
         let Some(access) = step.access else { return };
         match access.space {
-            MemSpace::Shared => trace.touch_shared(&access.addresses, access.bytes, access.load),
+            MemSpace::Shared => trace.touch_shared(&access.addresses, access.bytes, access.direction),
             MemSpace::Global => trace.touch_global(&access.addresses, access.bytes),
             MemSpace::Local => {
                 let base = LOCAL + position * LOCAL_OF_BLOCK + u64::from(warp) * LOCAL_OF_WARP;

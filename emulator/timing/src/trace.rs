@@ -69,8 +69,8 @@ impl Trace {
     }
 
     /// Records that the last instruction accesses shared memory.
-    pub fn touch_shared(&mut self, addresses: &Addresses, bytes: u32, load: bool) {
-        let wavefronts = rules::shared_cost(addresses, bytes, load).wavefronts as u16;
+    pub fn touch_shared(&mut self, addresses: &Addresses, bytes: u32, direction: rules::Direction) {
+        let wavefronts = rules::shared_cost(addresses, bytes, direction).wavefronts as u16;
         self.touch(Access::Shared { wavefronts });
     }
 

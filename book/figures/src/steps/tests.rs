@@ -10,17 +10,18 @@ fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
         let [m, n, k] = subject.shape;
         let counted = machine::counters(&subject.name, Shape { m, n, k })?;
         let steps = || followed.warps.iter().flatten();
-        let cost = |shared: bool, load: bool| -> u64 {
+        let cost = |shared: bool, direction: rules::Direction| -> u64 {
             let reached = steps().filter_map(PageStep::reach);
-            let is_own = reached.filter(|r| (r.array > 2) == shared && r.load() == load);
+            let is_own = reached.filter(|r| (r.array > 2) == shared && r.direction() == direction);
             is_own.map(|r| u64::from(r.costs()[0])).sum()
         };
+        use rules::Direction::{Load, Store};
         let fmas: u64 = steps().map(PageStep::fmas).sum();
         let sums = [
-            (cost(false, true), counted.global_load_sectors),
-            (cost(false, false), counted.global_store_sectors),
-            (cost(true, true), counted.shared_load_wavefronts),
-            (cost(true, false), counted.shared_store_wavefronts),
+            (cost(false, Load), counted.global_load_sectors),
+            (cost(false, Store), counted.global_store_sectors),
+            (cost(true, Load), counted.shared_load_wavefronts),
+            (cost(true, Store), counted.shared_store_wavefronts),
             (fmas, counted.fmas + counted.tensor_products),
         ];
         for (i, (block, launch)) in sums.into_iter().enumerate() {

@@ -167,7 +167,7 @@ pub(crate) struct Memo<'j> {
     pub(crate) allocation: Option<&'j Allocation>,
     /// Bytes per lane.
     pub(crate) bytes: u32,
-    pub(crate) load: bool,
+    pub(crate) direction: rules::Direction,
     pub(crate) merge: Merge,
     /// Implementation that ptxas chooses for an atomic; `None` for loads and stores.
     pub(crate) atomic: Option<AtomicForm>,
@@ -209,8 +209,8 @@ pub(crate) struct Memo<'j> {
 }
 
 impl Memo<'_> {
-    pub(crate) fn new(bytes: u32, load: bool, merge: Merge) -> Self {
-        Self { bytes, load, merge, l1_at: u64::MAX, cell_shift: 2, ..Self::default() }
+    pub(crate) fn new(bytes: u32, direction: rules::Direction, merge: Merge) -> Self {
+        Self { bytes, direction, merge, l1_at: u64::MAX, cell_shift: 2, ..Self::default() }
     }
 
     /// Forgets the memory of the last access: the shared memory of the next block lies elsewhere.
@@ -519,12 +519,12 @@ impl Memo<'_> {
 
     #[cold]
     fn find_wavefronts(&mut self, base: u64) {
-        let cost = rules::shared_cost(&self.addresses(base), self.bytes, self.load);
+        let cost = rules::shared_cost(&self.addresses(base), self.bytes, self.direction);
         self.wavefronts[base as usize & 3] = cost.wavefronts.min(255) as u8;
         self.ideal = cost.ideal as u8;
         if let Merge::Leads { bytes, back } = self.merge {
             let start = base.wrapping_sub(u64::from(back));
-            let merged = rules::shared_cost(&self.addresses(start), u32::from(bytes), self.load);
+            let merged = rules::shared_cost(&self.addresses(start), u32::from(bytes), self.direction);
             self.merged = [merged.wavefronts.min(255) as u8, merged.ideal as u8];
         }
     }

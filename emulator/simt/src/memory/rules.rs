@@ -169,9 +169,24 @@ pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
     Lines::of(addresses.iter().flatten().copied(), bytes).most_in_a_data_bank()
 }
 
+/// Direction of an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Direction {
+    #[default]
+    Load,
+    /// Also of an atomic.
+    Store,
+}
+
+impl Direction {
+    pub fn is_load(self) -> bool {
+        self == Self::Load
+    }
+}
+
 /// Returns the number of lanes that one pass over the banks serves: the warp for 4 bytes per lane, half of it for 8, a
 /// quarter for 16. Twice as many for a load in pairs (each lane has the address of lane `i ^ 1`, or each of `i ^ 2`).
-pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
+pub fn lanes_together(addresses: &Addresses, bytes: u32, direction: Direction) -> usize {
     let plain = match bytes {
         0..=4 => return 32,
         5..=8 => 16,
@@ -185,25 +200,25 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, load: bool) -> usize {
             _ => true,
         })
     };
-    if load && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
+    if direction.is_load() && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
 }
 
 /// Returns the lanes that one pass could serve: as [`lanes_together`], but lanes without a partner are no pairs.
-fn lanes_at_best(addresses: &Addresses, bytes: u32, load: bool) -> usize {
-    let together = lanes_together(addresses, bytes, load);
-    let plain = lanes_together(addresses, bytes, false);
+fn lanes_at_best(addresses: &Addresses, bytes: u32, direction: Direction) -> usize {
+    let together = lanes_together(addresses, bytes, direction);
+    let plain = lanes_together(addresses, bytes, Direction::Store);
     let paired = |distance: usize| (0..32).any(|i| addresses[i].is_some() && addresses[i] == addresses[i ^ distance]);
     if paired(1) || paired(2) { together } else { plain }
 }
 
 /// Returns the cost of one warp-wide shared access of `bytes` per lane.
-pub fn shared_cost(addresses: &Addresses, bytes: u32, load: bool) -> SharedCost {
+pub fn shared_cost(addresses: &Addresses, bytes: u32, direction: Direction) -> SharedCost {
     let mut cost = SharedCost::default();
-    for part in addresses.chunks(lanes_together(addresses, bytes, load)) {
+    for part in addresses.chunks(lanes_together(addresses, bytes, direction)) {
         cost.wavefronts += most_words_in_a_bank(part, bytes);
     }
     let active = addresses.iter().flatten().count();
-    cost.ideal = active.div_ceil(lanes_at_best(addresses, bytes, load)) as u32;
+    cost.ideal = active.div_ceil(lanes_at_best(addresses, bytes, direction)) as u32;
     cost
 }
 
@@ -259,15 +274,17 @@ pub fn shared_atomic_cost(addresses: &Addresses, bytes: u32, form: AtomicForm) -
         AtomicForm::OncePerWarp => {
             AtomicCost { requests: 1, cost: SharedCost { wavefronts: 1, ideal: 1 }, loads: SharedCost::default() }
         }
-        AtomicForm::CountLanes => {
-            AtomicCost { requests: 1, cost: shared_cost(addresses, bytes, false), loads: SharedCost::default() }
-        }
+        AtomicForm::CountLanes => AtomicCost {
+            requests: 1,
+            cost: shared_cost(addresses, bytes, Direction::Store),
+            loads: SharedCost::default(),
+        },
         AtomicForm::Loop => {
             let mut all = AtomicCost::default();
             let mut left = *addresses;
             // In each round one lane of each bank gets through, and only one of each word.
             while left.iter().any(Option::is_some) {
-                let load = shared_cost(&left, bytes, true);
+                let load = shared_cost(&left, bytes, Direction::Load);
                 all.requests += 1;
                 all.loads.wavefronts += load.wavefronts;
                 all.loads.ideal += load.ideal;

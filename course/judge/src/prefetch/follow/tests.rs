@@ -14,7 +14,7 @@ fn followed(lines: &str) -> WarpLoads {
             lanes: u32::MAX,
             access: text.contains("ld.global").then(|| Access {
                 space: MemSpace::Global,
-                load: true,
+                direction: simt::memory::rules::Direction::Load,
                 bytes: 4,
                 addresses: Addresses::default(),
             }),

@@ -2,10 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn learnt(addresses: &Addresses, bytes: u32, load: bool) -> (Memo<'static>, u64) {
+fn learnt(addresses: &Addresses, bytes: u32, direction: rules::Direction) -> (Memo<'static>, u64) {
     let mask = LaneMask::ALL.filter(|lane| addresses[lane].is_some());
     let plain = addresses.map(|a| a.unwrap_or(u64::MAX));
-    let mut memo = Memo::new(bytes, load, Merge::Alone);
+    let mut memo = Memo::new(bytes, direction, Merge::Alone);
     assert!(memo.learn(&plain, mask, 1, true));
     (memo, plain[mask.first()])
 }
@@ -25,8 +25,9 @@ fn some_addresses() -> impl Strategy<Value = (Addresses, u32)> {
 
 proptest! {
     #[test]
-    fn a_memo_counts_by_the_rules((addresses, bytes) in some_addresses(), load: bool, shift in 0u64..64) {
-        let (mut memo, base) = learnt(&addresses, bytes, load);
+    fn a_memo_counts_by_the_rules((addresses, bytes) in some_addresses(), loads: bool, shift in 0u64..64) {
+        let direction = if loads { rules::Direction::Load } else { rules::Direction::Store };
+        let (mut memo, base) = learnt(&addresses, bytes, direction);
         // The pattern again, somewhere else.
         let shift = shift * u64::from(bytes);
         let shifted = addresses.map(|a| a.map(|a| a + shift));
@@ -39,14 +40,14 @@ proptest! {
         memo.count_global(base + shift + u64::from(bytes));
         let both = rules::l1_passes(&shifted, bytes) + rules::l1_passes(&further, bytes);
         prop_assert_eq!(memo.tally.l1_passes, u64::from(both));
-        let cost = rules::shared_cost(&shifted, bytes, load);
+        let cost = rules::shared_cost(&shifted, bytes, direction);
         prop_assert_eq!(memo.tally.wavefronts, u64::from(cost.wavefronts));
         prop_assert_eq!(memo.tally.ideal, u64::from(cost.ideal));
     }
 
     #[test]
     fn runs_cover_what_lanes_touch((addresses, bytes) in some_addresses()) {
-        let (memo, base) = learnt(&addresses, bytes, true);
+        let (memo, base) = learnt(&addresses, bytes, rules::Direction::Load);
         let mut touched: Vec<u64> =
             addresses.iter().flatten().flat_map(|a| *a..*a + u64::from(bytes)).collect();
         touched.sort_unstable();

@@ -302,7 +302,7 @@ fn count(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, good: LaneMask, places:
     let lanes_in = |space: MemSpace| good.filter(|lane| places[lane].0 == space);
     let of = |mask: LaneMask| std::array::from_fn(|lane| mask.contains(lane).then_some(places[lane].1));
     let memo = &mut worker.access.memos[spec.memo];
-    let (load, merge, atomic) = (memo.load, memo.merge, memo.atomic);
+    let (direction, merge, atomic) = (memo.direction, memo.merge, memo.atomic);
     let tally = &mut memo.tally;
     let (global, shared) = (lanes_in(MemSpace::Global), lanes_in(MemSpace::Shared));
     if !global.is_empty() && spec.space == MemSpace::Const {
@@ -316,7 +316,7 @@ fn count(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, good: LaneMask, places:
         let cost = rules::shared_atomic_cost(&of(shared), spec.bytes, form);
         tally.count_atomic(&cost, shared.count());
     } else if !shared.is_empty() {
-        let cost = rules::shared_cost(&of(shared), spec.bytes, load);
+        let cost = rules::shared_cost(&of(shared), spec.bytes, direction);
         tally.shared_requests += 1;
         tally.shared_lanes += u64::from(shared.count());
         tally.wavefronts += u64::from(cost.wavefronts);
@@ -325,7 +325,7 @@ fn count(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, good: LaneMask, places:
             Merge::Alone => Some(cost),
             Merge::Leads { bytes, back } => {
                 let starts = of(shared).map(|a: Option<u64>| a.map(|a| a.wrapping_sub(u64::from(back))));
-                Some(rules::shared_cost(&starts, u32::from(bytes), load))
+                Some(rules::shared_cost(&starts, u32::from(bytes), direction))
             }
             Merge::Follows => None,
         };

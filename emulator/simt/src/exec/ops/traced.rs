@@ -1,6 +1,7 @@
 //! Records the steps of a warp for an observer.
 
 use crate::lane_mask::LaneMask;
+use crate::memory::rules::Direction;
 use crate::trace::{Access, Matrices, Step};
 use program::{Addr, MemSpace, Op, OpKind, window};
 
@@ -16,14 +17,14 @@ impl Worker<'_> {
         }
         let access = match &op.kind {
             _ if active.is_empty() => None,
-            OpKind::Load(a) => Some(self.reached(a.space, &a.addr, a.bytes(), true, active)),
-            OpKind::Store(a) => Some(self.reached(a.space, &a.addr, a.bytes(), false, active)),
-            OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), false, active)),
+            OpKind::Load(a) => Some(self.reached(a.space, &a.addr, a.bytes(), Direction::Load, active)),
+            OpKind::Store(a) => Some(self.reached(a.space, &a.addr, a.bytes(), Direction::Store, active)),
+            OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), Direction::Store, active)),
             _ => None,
         };
         let matrices = match &op.kind {
             OpKind::MatrixLoad(a) if !active.is_empty() => {
-                let rows = self.reached(a.space, &a.addr, 16, true, active & LaneMask::from_bits(a.lanes()));
+                let rows = self.reached(a.space, &a.addr, 16, Direction::Load, active & LaneMask::from_bits(a.lanes()));
                 Some(Box::new(Matrices { rows, transposed: a.transposed }))
             }
             _ => None,
@@ -32,7 +33,7 @@ impl Worker<'_> {
         observer.step(self.block.index, self.warp.index, step);
     }
 
-    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, load: bool, active: LaneMask) -> Access {
+    fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, direction: Direction, active: LaneMask) -> Access {
         let addresses = access_spec::addresses(&self.warp.lanes, addr, space.window());
         let addresses = addresses.map(|address| self.seen_from_here(address));
         let first = addresses[active.first() & 31];
@@ -45,6 +46,6 @@ impl Worker<'_> {
             (None, declared) => (0, declared),
         };
         let place = |lane: usize| active.contains(lane).then(|| addresses[lane].wrapping_sub(start));
-        Access { space, load, bytes, addresses: std::array::from_fn(place) }
+        Access { space, direction, bytes, addresses: std::array::from_fn(place) }
     }
 }

@@ -7,6 +7,7 @@
 //!
 //! The budget: a launch stops at the first block at which the sum over it and all blocks before it exceeds the budget.
 
+use crate::memory::rules::Direction;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -155,8 +156,8 @@ pub(crate) fn run(job: &LaunchJob<'_>, n_threads: usize, global_races: Option<&G
 
 fn memos<'j>(job: &LaunchJob<'_>) -> Vec<Memo<'j>> {
     let mut memos = Vec::with_capacity(job.plan.n_memos);
-    let mut add = |space: MemSpace, bytes: u32, load: bool, merge: Merge, atomic: Option<AtomicForm>| {
-        let mut memo = Memo::new(bytes, load, merge);
+    let mut add = |space: MemSpace, bytes: u32, direction: Direction, merge: Merge, atomic: Option<AtomicForm>| {
+        let mut memo = Memo::new(bytes, direction, merge);
         memo.atomic = atomic;
         memo.cell_shift = match space {
             MemSpace::Shared | MemSpace::Generic => job.shared_shift,
@@ -173,19 +174,20 @@ fn memos<'j>(job: &LaunchJob<'_>) -> Vec<Memo<'j>> {
                     Some(_) => Merge::Follows,
                     None => Merge::Alone,
                 };
-                let load = matches!(op.kind, OpKind::Load(_));
-                add(a.space, a.bytes(), load, merge, None);
+                let loads = matches!(op.kind, OpKind::Load(_));
+                let direction = if loads { Direction::Load } else { Direction::Store };
+                add(a.space, a.bytes(), direction, merge, None);
             }
             OpKind::Atomic(a) => {
                 let info = job.kernel.instrs.get(op.instr as usize);
                 let form = info.map_or(AtomicForm::Native, |info| info.atomic);
-                add(a.space, a.ty.bytes(), false, Merge::Alone, Some(form));
+                add(a.space, a.ty.bytes(), Direction::Store, Merge::Alone, Some(form));
             }
             // A row of 16 bytes per lane. Lanes with equal addresses gain nothing, unlike those of ordinary loads.
-            OpKind::MatrixLoad(a) | OpKind::MatrixStore(a) => add(a.space, 16, false, Merge::Alone, None),
+            OpKind::MatrixLoad(a) | OpKind::MatrixStore(a) => add(a.space, 16, Direction::Store, Merge::Alone, None),
             OpKind::CpAsync { bytes, .. } => {
-                add(MemSpace::Shared, (*bytes).into(), false, Merge::Alone, None);
-                add(MemSpace::Global, (*bytes).into(), true, Merge::Alone, None);
+                add(MemSpace::Shared, (*bytes).into(), Direction::Store, Merge::Alone, None);
+                add(MemSpace::Global, (*bytes).into(), Direction::Load, Merge::Alone, None);
             }
             _ => {}
         }

@@ -3,7 +3,7 @@ use super::*;
 /// A row of the table of measurements.
 struct Row {
     shared: bool,
-    load: bool,
+    direction: Direction,
     bytes: u32,
     name: String,
     measured: u32,
@@ -31,7 +31,7 @@ fn row(line: &str) -> Row {
     }
     Row {
         shared: space == "shared",
-        load: op == "load",
+        direction: if op == "load" { Direction::Load } else { Direction::Store },
         bytes: bytes.parse().expect("a number of bytes"),
         name: name.to_owned(),
         measured: measured.parse().expect("a count"),
@@ -46,7 +46,7 @@ fn the_hardware_counted_the_same() {
     assert_eq!(rows.len(), 130);
     for r in rows {
         if r.shared {
-            let cost = shared_cost(&r.addresses, r.bytes, r.load);
+            let cost = shared_cost(&r.addresses, r.bytes, r.direction);
             assert_eq!(cost.wavefronts, r.measured, "{}", r.name);
             assert_eq!(Some(cost.ideal), r.ideal, "{}", r.name);
         } else {
