@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 use counters::Counters;
 use diagnostics::{Finding, Report};
-use program::tensor::{Element, Fill, Swizzle, TensorMap};
+use program::tensor::{Element, Fill, Swizzle, TensorMap, TensorMapArguments};
 use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions, Names};
 use simt::module::Module;
@@ -184,16 +184,16 @@ fn map(address: u64, rows: usize, [cols, pitch]: [usize; 2], what: &str) -> Tens
         "128" => Swizzle::B128,
         _ => panic!("a swizzle of {swizzle} bytes"),
     };
-    let map = TensorMap::new(
+    let map = TensorMap::new(TensorMapArguments {
         address,
         element,
-        &[cols as u64, rows as u64],
-        &[pitch as u64 * element.bytes()],
-        &[width, height].map(|n| n.parse().expect("a number")),
-        &[1, 1],
+        dims: &[cols as u64, rows as u64],
+        strides: &[pitch as u64 * element.bytes()],
+        box_dims: &[width, height].map(|n| n.parse().expect("a number")),
+        steps: &[1, 1],
         swizzle,
-        Fill::Zeros,
-    );
+        fill: Fill::Zeros,
+    });
     map.expect("a map")
 }
 

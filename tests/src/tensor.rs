@@ -4,7 +4,7 @@
 //! The example `tensor_on_device` writes what a device answers; `it/tensor.rs` compares the emulator with
 //! the answers of an H200 (`tests/data/tensor`).
 
-use program::tensor::{Element, Fill, Swizzle, TensorMap};
+use program::tensor::{Element, Fill, Swizzle, TensorMap, TensorMapArguments};
 use serde::Deserialize;
 
 pub const TENSOR_BYTES: usize = 1 << 16;
@@ -92,8 +92,8 @@ impl Case {
     pub fn map(&self, address: u64) -> Result<TensorMap, String> {
         let swizzle = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128][(self.swizzle & 3) as usize];
         let fill = [Fill::Zeros, Fill::Nan][(self.fill & 1) as usize];
-        let Self { dims, strides, box_dims, steps, .. } = self;
-        TensorMap::new(address, self.element(), dims, strides, box_dims, steps, swizzle, fill)
+        let (Self { dims, strides, box_dims, steps, .. }, element) = (self, self.element());
+        TensorMap::new(TensorMapArguments { address, element, dims, strides, box_dims, steps, swizzle, fill })
             .map_err(|rule| rule.to_string())
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::{Context as _, bail};
 use catalog::{CatalogKernel, STEPS, Shape, Work};
 use counters::Counters;
-use program::tensor::{Element, Fill, Swizzle, TensorMap};
+use program::tensor::{Element, Fill, Swizzle, TensorMap, TensorMapArguments};
 use program::{DecodedKernel, MemSpace};
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
@@ -204,8 +204,16 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
             Operand::Map(Boxes { matrix, of_box: [height, width], element, swizzle }) => {
                 let ([rows, columns], bytes) = (matrix.map(|edge| edge as u64), element.bytes());
                 let address = array(bytes * rows * columns)?;
-                let (dims, strides, of_box, one) = ([columns, rows], [bytes * columns], [*width, *height], [1, 1]);
-                let map = TensorMap::new(address, *element, &dims, &strides, &of_box, &one, *swizzle, Fill::Zeros);
+                let map = TensorMap::new(TensorMapArguments {
+                    address,
+                    element: *element,
+                    dims: &[columns, rows],
+                    strides: &[bytes * columns],
+                    box_dims: &[*width, *height],
+                    steps: &[1, 1],
+                    swizzle: *swizzle,
+                    fill: Fill::Zeros,
+                });
                 Argument(map.map_err(|rule| anyhow::anyhow!("{rule}"))?.encode().to_vec())
             }
         });

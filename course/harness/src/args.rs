@@ -10,11 +10,11 @@ use step_cli::{Device, Kernels, Sizes};
 #[command(version, arg_required_else_help = true, after_help = "Example: cargo run -p v05 -- bench --size 1024")]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub task: Task,
+    pub command: StepCommand,
 }
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Task {
+pub(crate) enum StepCommand {
     /// Verify and measure the kernels of this step
     Bench(Bench),
     /// Verify the kernels on awkward sizes, with all checks
@@ -22,7 +22,7 @@ pub(crate) enum Task {
     /// Launch each kernel once and nothing else, for a profiler
     Launch(Launch),
     /// Launch each kernel on small sizes, and print checksums of C
-    Accumulator(Common),
+    Sums(Common),
     /// Measure the ceilings of the device: FP32 arithmetic, copying. Prints a JSON object
     #[command(hide = true)]
     Roofline(Device),
@@ -99,7 +99,7 @@ mod tests {
     fn declarations_hold_together() {
         Cli::command().debug_assert();
         let words = ["v05", "bench", "--size", "64,65", "--duel", "--kernel", "x", "--emulate"];
-        let Task::Bench(bench) = Cli::parse_from(words).task else {
+        let StepCommand::Bench(bench) = Cli::parse_from(words).command else {
             panic!("it is bench");
         };
         assert_eq!(bench.asked.sizes.shapes().map(|sizes| sizes.len()), Ok(2));

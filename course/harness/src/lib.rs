@@ -48,26 +48,23 @@
 //!   (`machine`).
 //! - [`mod@run`]: the record of the machine and the revision that measured.
 //! - `step_run`: the step, its kernels and the device, which all commands work with.
-//! - `bench`, `check`, `launch`, [`sums`]: the commands. All kernels on all shapes, as records or as a `page`; each
+//! - `commands`: `bench`, `check`, `launch`, [`sums`]. All kernels on all shapes, as records or as a `page`; each
 //!   kernel once, for a profiler; checksums of C, to compare devices bit by bit.
 //!
 //! The crate depends on no step. Steps are independent of each other, but for v13, which calls the library of v11.
 
 pub(crate) mod args;
-pub(crate) mod bench;
-pub(crate) mod check;
+mod commands;
 pub mod declared;
 pub mod device;
 pub(crate) mod error;
 pub(crate) mod kernel;
-pub(crate) mod launch;
 pub(crate) mod measure;
 pub mod out;
 pub(crate) mod page;
 pub mod run;
 pub mod shapes;
 pub(crate) mod step_run;
-pub mod sums;
 pub mod timing;
 
 use std::process::ExitCode;
@@ -76,6 +73,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 
 pub use catalog::Shape;
 pub use catalog::process::Exit;
+pub use commands::sums;
 pub use device::{Gpu, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{
@@ -87,7 +85,8 @@ pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub(crate) use step_run::StepRun;
 pub use timing::duel;
 
-use args::{Cli, Task};
+use args::{Cli, StepCommand};
+use commands::{bench, check, launch};
 use device::DeviceChoice;
 
 /// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it.
@@ -104,7 +103,7 @@ macro_rules! code {
 
 /// Runs the `main` of a step: reads the command line, executes it, and returns the exit code.
 pub fn main(step: &'static str, kernels: &[Kernel]) -> ExitCode {
-    exit_code(parse(step).and_then(|cli| run(step, kernels, &cli.task)))
+    exit_code(parse(step).and_then(|cli| run(step, kernels, &cli.command)))
 }
 
 /// Returns the exit code of a program, and prints its error, unless the reader closed the pipe.
@@ -128,18 +127,18 @@ fn parse(step: &'static str) -> Result<Cli, StepError> {
     Cli::from_arg_matches(&matches).map_err(|error| StepError::Usage(error.to_string()))
 }
 
-fn run(step: &str, kernels: &[Kernel], task: &Task) -> Result<ExitCode, StepError> {
+fn run(step: &str, kernels: &[Kernel], command: &StepCommand) -> Result<ExitCode, StepError> {
     let step_run = |common| {
         let step = catalog::find(step).map_err(|error| StepError::Usage(error.to_string()))?;
         StepRun::new(step, kernels, common)
     };
-    match task {
-        Task::ProbeDevice => probe_device(),
-        Task::Roofline(device) => show_roofline(device.emulate),
-        Task::Bench(bench) => bench::run(&mut step_run(&bench.common)?, bench),
-        Task::Check(check) => check::run(&mut step_run(check)?),
-        Task::Launch(launch) => launch::run(&mut step_run(&launch.common)?, launch),
-        Task::Accumulator(sums) => sums::run(&mut step_run(sums)?),
+    match command {
+        StepCommand::ProbeDevice => probe_device(),
+        StepCommand::Roofline(device) => show_roofline(device.emulate),
+        StepCommand::Bench(bench) => bench::run(&mut step_run(&bench.common)?, bench),
+        StepCommand::Check(check) => check::run(&mut step_run(check)?),
+        StepCommand::Launch(launch) => launch::run(&mut step_run(&launch.common)?, launch),
+        StepCommand::Sums(sums) => sums::run(&mut step_run(sums)?),
     }
 }
 

@@ -107,6 +107,19 @@ pub struct TensorMap {
     pub fill: Fill,
 }
 
+/// Arguments of `cuTensorMapEncodeTiled`.
+pub struct TensorMapArguments<'a> {
+    pub address: u64,
+    pub element: Element,
+    pub dims: &'a [u64],
+    /// Bytes from one element to the next, without the innermost dimension.
+    pub strides: &'a [u64],
+    pub box_dims: &'a [u32],
+    pub steps: &'a [u32],
+    pub swizzle: Swizzle,
+    pub fill: Fill,
+}
+
 /// Consecutive bytes of a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
@@ -117,18 +130,9 @@ pub struct Run {
 }
 
 impl TensorMap {
-    /// Creates a map, if it follows the rules. `strides` leaves out the innermost dimension.
-    #[allow(clippy::too_many_arguments, reason = "those of cuTensorMapEncodeTiled")]
-    pub fn new(
-        address: u64,
-        element: Element,
-        dims: &[u64],
-        strides: &[u64],
-        box_dims: &[u32],
-        steps: &[u32],
-        swizzle: Swizzle,
-        fill: Fill,
-    ) -> Result<Self, Rule> {
+    /// Creates a map, if it follows the rules.
+    pub fn new(arguments: TensorMapArguments<'_>) -> Result<Self, Rule> {
+        let TensorMapArguments { address, element, dims, strides, box_dims, steps, swizzle, fill } = arguments;
         let rank = dims.len();
         if !(1..=RANKS).contains(&rank) || strides.len() != rank - 1 || [box_dims.len(), steps.len()] != [rank; 2] {
             return Err(Rule::Rank(rank as u64));

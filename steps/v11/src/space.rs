@@ -67,7 +67,7 @@ pub enum Illegal {
     #[error(
         "a multiprocessor has {0} elements of C in work; {MAX_SUMS} have a place where shared tiles wait"
     )]
-    Accumulator(u32),
+    Sums(u32),
     #[error("a thread needs more than {needed} registers; {there} are there")]
     Registers { needed: u32, there: u32 },
 }
@@ -83,7 +83,7 @@ impl Illegal {
             Self::Warpgroups(_) => "parts of warpgroups that take registers",
             Self::Copies(..) | Self::Words(..) => "tiles that cannot be copied evenly",
             Self::Shared { .. } => "too much shared memory",
-            Self::Accumulator(_) => "no place for sums of shared tiles",
+            Self::Sums(_) => "no place for sums of shared tiles",
             Self::Registers { .. } => "too many registers",
         }
     }
@@ -142,7 +142,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), Illegal> {
     )?;
     if plan.source != Source::Threads {
         let sums = blocks * bm * bn;
-        check(sums <= MAX_SUMS, Illegal::Accumulator(sums))?;
+        check(sums <= MAX_SUMS, Illegal::Sums(sums))?;
     }
     // Accumulators, and two fragments each of A and of B. The compiler needs more, which is not known here.
     let needed = tm * tn + 2 * WIDTH * tm + 2 * tn;

@@ -17,11 +17,11 @@ use harness::{Exit, Gpu, Shape, StepError};
 #[command(name = "v13", version)]
 struct Cli {
     #[command(subcommand)]
-    task: Task,
+    command: StepCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum Task {
+enum StepCommand {
     /// Computes products in several ways, verifies each, and shows its time beside the bound.
     Run(compare::Run),
     /// Computes products on one device and on two, and measures the links between them and the host.
@@ -83,10 +83,10 @@ fn main() -> ExitCode {
         return harness::main("v13", &[]);
     }
     let cli = Cli::parse();
-    let done = match &cli.task {
-        Task::Run(task) => compare::main(task),
-        Task::Two(task) => two_devices::main(task),
-        Task::Measure(task) => measure::main(task),
+    let done = match &cli.command {
+        StepCommand::Run(args) => compare::main(args),
+        StepCommand::Two(args) => two_devices::main(args),
+        StepCommand::Measure(args) => measure::main(args),
     };
     harness::exit_code(done.map(|right| if right { Exit::Passed } else { Exit::Failed }.into()))
 }

@@ -27,7 +27,7 @@ pub(crate) enum Command {
     /// Check the steps under NVIDIA's compute-sanitizer
     Sanitize(sanitize::Args),
     /// Compare checksums of C with the recorded ones
-    Accumulator(sums::Args),
+    Sums(sums::Args),
     /// Measure the cost of instructions on this machine's GPU, for predicted times
     Calibrate(calibrate::Args),
 }
@@ -40,7 +40,7 @@ impl Command {
             Self::Profile(args) => profile::run(args),
             Self::Tune(args) => tune::run(args),
             Self::Sanitize(args) => sanitize::run(args),
-            Self::Accumulator(args) => sums::run(args),
+            Self::Sums(args) => sums::run(args),
             Self::Calibrate(args) => calibrate::run(args),
         }
     }

@@ -4,7 +4,7 @@
 
 use std::ffi::c_uint;
 
-use program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap};
+use program::tensor::{BYTES, Element, Fill, Rule, Swizzle, TensorMap, TensorMapArguments};
 
 use crate::api::ready_for;
 use crate::ffi::{In, Out, by_number, export};
@@ -56,7 +56,9 @@ export! {
         let (dims, strides, box_dims, steps) =
             unsafe { (dims.list(rank)?, strides.list(rank - 1)?, box_dims.list(rank)?, steps.list(rank)?) };
         let swizzle = by_number(&SWIZZLES, swizzle_mode)?;
-        let map = TensorMap::new(address, element, &dims, &strides, &box_dims, &steps, swizzle, fill);
+        let (dims, strides, box_dims, steps) = (&dims, &strides, &box_dims, &steps);
+        let map =
+            TensorMap::new(TensorMapArguments { address, element, dims, strides, box_dims, steps, swizzle, fill });
         out.put(map.map_err(|rule| refused(ENCODE, &rule.to_string()))?.encode())
     }
 

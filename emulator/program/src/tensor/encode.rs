@@ -1,6 +1,6 @@
 //! The 128 bytes of a tensor map.
 
-use super::{Element, Fill, RANKS, Swizzle, TensorMap};
+use super::{Element, Fill, RANKS, Swizzle, TensorMap, TensorMapArguments};
 
 pub const BYTES: usize = 128;
 
@@ -84,16 +84,16 @@ impl TensorMap {
         let boxes: [u32; RANKS] = std::array::from_fn(|d| half(word::BOX, d) & 0xFFFF);
         let steps: [u32; RANKS] = std::array::from_fn(|d| half(word::BOX, d) >> 16);
         // Bytes with the right hash can still hold any values.
-        Self::new(
-            words[word::ADDRESS],
-            *ELEMENTS.get(kinds[1]).ok_or(changed)?,
-            &dims[..rank],
-            &words[word::STRIDES..][..rank.saturating_sub(1)],
-            &boxes[..rank],
-            &steps[..rank],
-            *SWIZZLES.get(kinds[2]).ok_or(changed)?,
-            *FILLS.get(kinds[3]).ok_or(changed)?,
-        )
+        Self::new(TensorMapArguments {
+            address: words[word::ADDRESS],
+            element: *ELEMENTS.get(kinds[1]).ok_or(changed)?,
+            dims: &dims[..rank],
+            strides: &words[word::STRIDES..][..rank.saturating_sub(1)],
+            box_dims: &boxes[..rank],
+            steps: &steps[..rank],
+            swizzle: *SWIZZLES.get(kinds[2]).ok_or(changed)?,
+            fill: *FILLS.get(kinds[3]).ok_or(changed)?,
+        })
         .map_err(|_| changed)
     }
 }

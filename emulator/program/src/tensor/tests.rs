@@ -4,7 +4,8 @@ use super::*;
 
 fn tensor(element: Element, dims: &[u64], strides: &[u64], box_dims: &[u32], swizzle: Swizzle) -> TensorMap {
     let steps = [1, 8, 1];
-    let map = TensorMap::new(0x1_0000, element, dims, strides, box_dims, &steps[..dims.len()], swizzle, Fill::Zeros);
+    let (address, steps, fill) = (0x1_0000, &steps[..dims.len()], Fill::Zeros);
+    let map = TensorMap::new(TensorMapArguments { address, element, dims, strides, box_dims, steps, swizzle, fill });
     map.expect("follows the rules")
 }
 
@@ -17,16 +18,16 @@ fn each_rule_is_checked() {
     let check = |want: Result<(), Rule>, change: fn(&mut TensorMap)| {
         let mut m = matrix(Swizzle::B64);
         change(&mut m);
-        let made = TensorMap::new(
-            m.address,
-            m.element,
-            &m.dims[..m.rank],
-            &m.strides[1..m.rank],
-            &m.box_dims[..m.rank],
-            &m.steps[..m.rank],
-            m.swizzle,
-            m.fill,
-        );
+        let made = TensorMap::new(TensorMapArguments {
+            address: m.address,
+            element: m.element,
+            dims: &m.dims[..m.rank],
+            strides: &m.strides[1..m.rank],
+            box_dims: &m.box_dims[..m.rank],
+            steps: &m.steps[..m.rank],
+            swizzle: m.swizzle,
+            fill: m.fill,
+        });
         assert_eq!(made.map(|_| ()), want);
     };
     check(Ok(()), |_| {});

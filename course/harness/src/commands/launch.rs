@@ -9,7 +9,7 @@ use catalog::{Shape, Work};
 use counters::Counters;
 use records::record::{Launched, Line};
 
-use crate::bench::plan;
+use crate::commands::bench::plan;
 use crate::device::session::{Launch, Session};
 use crate::error::StepError;
 use crate::inputs::{Data, Real, elements};
