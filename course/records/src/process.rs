@@ -80,17 +80,18 @@ impl Bound {
 }
 
 /// A way to compute the product, with its times.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Variant {
     pub variant: String,
     pub device_bytes: usize,
     pub operations: usize,
+    /// None on the emulated device.
     pub total_ms: Samples,
-    /// Duration of the host's calls; `None` for a graph.
+    /// Duration of the host's calls within each total; `None` for a graph.
     pub calls_ms: Option<Samples>,
-    /// Time of the same operations without work.
+    /// Time of the same operations with nothing to do.
     pub empty_ms: Option<Samples>,
-    /// Events of the repetition with the median time.
+    /// Events of the repetition with the median time; a graph has none.
     #[serde(default)]
     pub events: Vec<Event>,
 }
@@ -122,4 +123,20 @@ pub struct Event {
 pub fn busy_ms(events: &[Event], queue: Queue) -> f64 {
     let of_queue = events.iter().filter(|event| event.queue == queue);
     of_queue.map(|event| event.end_ms - event.start_ms).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The median of no samples is NaN, which a page would print.
+    #[test]
+    fn times_on_record_have_samples() {
+        let record = include_str!("../../../book/data/h200-process.json");
+        let record: ProcessRecord = serde_json::from_str(record).expect("a record");
+        for way in record.comparisons.iter().flat_map(|comparison| &comparison.sizes).flat_map(|size| &size.variants) {
+            let times = [Some(&way.total_ms), way.calls_ms.as_ref(), way.empty_ms.as_ref()];
+            assert!(times.into_iter().flatten().all(|samples| !samples.0.is_empty()), "{}", way.variant);
+        }
+    }
 }

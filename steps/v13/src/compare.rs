@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use clap::ValueEnum;
 use cudarc::driver::result;
 use harness::{Gpu, Shape, StepError, out};
-use records::process::{Bound, Event};
+use records::Samples;
+use records::process::{Bound, Event, Variant as Measured, busy_ms};
 use v13::host::{Arrays, Kind};
 use v13::process::{Device, Error};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
@@ -28,8 +29,7 @@ pub(crate) struct Run {
     memory: Option<usize>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Variant {
     /// Arrays as any program has them; copies in, product, copy out
     Pageable,
@@ -101,28 +101,9 @@ pub(crate) fn median_busy(
     Ok(std::array::from_fn(|queue| median(&runs.iter().map(|run| run[queue]).collect::<Vec<_>>())))
 }
 
+/// Returns the time in which each queue is busy.
 pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
-    let mut sums = [0.0; QUEUES];
-    for event in events {
-        sums[event.queue as usize] += event.end_ms - event.start_ms;
-    }
-    sums
-}
-
-#[derive(serde::Serialize)]
-struct Measured {
-    variant: Variant,
-    arrays: Kind,
-    device_bytes: usize,
-    operations: usize,
-    /// None on the emulated device.
-    total_ms: Vec<f64>,
-    /// Duration of the host's calls within each total; empty for a graph.
-    calls_ms: Vec<f64>,
-    /// Times of the operations with nothing to do.
-    empty_ms: Vec<f64>,
-    /// Events of the repetition with the median time; a graph has none.
-    events: Vec<Event>,
+    [Queue::In, Queue::Kernel, Queue::Out, Queue::Peer].map(|queue| busy_ms(events, queue))
 }
 
 #[derive(Default)]
@@ -274,14 +255,14 @@ impl Comparison<'_> {
         self.right &= wrong.is_none();
         out::write(&self.line(&name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
         let events = of_median(&totals, events);
+        let some = |times: Vec<f64>| (!times.is_empty()).then_some(Samples(times));
         self.size.variants.push(Measured {
-            variant,
-            arrays: variant.arrays(),
+            variant: name,
             device_bytes,
             operations,
-            total_ms: totals,
-            calls_ms,
-            empty_ms,
+            total_ms: Samples(totals),
+            calls_ms: some(calls_ms),
+            empty_ms: some(empty_ms),
             events,
         });
         Ok(())

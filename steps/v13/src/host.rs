@@ -12,8 +12,7 @@ pub enum Array {
     Pinned(PinnedHostSlice<f32>),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Pageable,
     Pinned,
