@@ -30,7 +30,7 @@ pub struct Outputs {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
-    /// The kind of files that it writes: `pictures`.
+    /// Names what it writes, such as `pictures`.
     makes: String,
     /// The command; `{folder}` stands for its output folder.
     command: String,
@@ -58,11 +58,12 @@ impl Outputs {
         repo.book().join("outputs.toml")
     }
 
-    /// Runs everything and writes the results. If `only` is not empty, it selects outputs and transcripts by name.
+    /// Runs everything and writes the results; `only`, if not empty, names outputs, transcripts and programs to run.
     pub fn refresh(&self, repo: &RepoPaths, only: &[String]) -> Result<()> {
         for name in only {
-            let is_output = self.output.iter().any(|output| output.name == *name);
-            if !is_output && !self.transcripts.iter().any(|transcript| transcript.is_called(name)) {
+            let is_listed = self.output.iter().any(|output| output.name == *name)
+                || self.program.iter().any(|program| program.makes == *name);
+            if !is_listed && !self.transcripts.iter().any(|transcript| transcript.is_called(name)) {
                 bail!(
                     "{} lists no output `{name}`, and book/transcripts has none",
                     repo.display_path(&Self::path(repo))
@@ -89,7 +90,7 @@ impl Outputs {
                 }
             }
         }
-        for program in self.program.iter().filter(|_| only.is_empty()) {
+        for program in self.program.iter().filter(|p| only.is_empty() || only.contains(&p.makes)) {
             std::fs::create_dir_all(repo.generated())?;
             program.run(repo, &repo.generated())?;
         }
@@ -123,7 +124,7 @@ impl Outputs {
             }
         }
         for program in &self.program {
-            let again = "make them again with: cargo xtask book --refresh";
+            let again = format!("make them again with: cargo xtask book --refresh {}", program.makes);
             match program.new_files(repo) {
                 Err(error) => stale(repo.display_path(&repo.generated()), format!("{error:#}")),
                 Ok(files) => {

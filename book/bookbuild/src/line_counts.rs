@@ -39,7 +39,7 @@ impl LineCounts {
         let Ok(text) = repo.read(&path) else { return Ok(Self::default()) };
         let kernels: Vec<CountedKernel> = serde_json::from_str(&text).map_err(|error| {
             anyhow!(
-                "{} cannot be read ({error}); make it again with: cargo xtask book --refresh",
+                "{} cannot be read ({error}); make it again with: cargo xtask book --refresh line-counts",
                 repo.display_path(&path)
             )
         })?;

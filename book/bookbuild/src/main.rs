@@ -40,7 +40,7 @@ struct Cli {
     /// Fail, instead of printing a note, when axe-core cannot be fetched
     #[arg(long, requires = "browser")]
     require_axe: bool,
-    /// Make all outputs and pictures again, or only the outputs of these names
+    /// Make all outputs and pictures again, or only those of these names
     #[arg(long, num_args = 0.., value_name = "OUTPUT")]
     refresh: Option<Vec<String>>,
     /// Show what is missing in the pages, instead of stopping

@@ -10,7 +10,8 @@ use crate::{Pattern, RepoPaths};
 pub(crate) fn figure(repo: &RepoPaths, name: &str, alternative: &str) -> Result<String> {
     static UNUSED: Pattern = pattern!(r"(?s)<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<style>.*?</style>");
     let path = repo.generated().join(name).with_extension("svg");
-    let text = repo.read(&path).map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh"))?;
+    let text =
+        repo.read(&path).map_err(|why| anyhow!("{why}; pictures are drawn by: cargo xtask book --refresh pictures"))?;
     let shown = repo.display_path(&path);
     let svg = UNUSED.replace_all(&text, "");
     let width = width(&svg).with_context(|| format!("{shown} is not an <svg> with a viewBox"))?;

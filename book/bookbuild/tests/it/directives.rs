@@ -1,5 +1,8 @@
 //! Results of the directives.
 
+use counters::Summary;
+use serde_json::json;
+
 use crate::books::{RECORD, Small, text_of};
 
 const COUNTERS: &str = include_str!("data/counters.json");
@@ -61,12 +64,12 @@ fn code_has_colours_and_loses_nothing() {
 
 #[test]
 fn a_line_of_a_listing_has_its_counts() {
-    let counts = r#"[{"file": "kernels/add.cu", "kernel": "add", "shape": "8x8", "lines": [
-        {"line": 7, "counts": {"instructions": 1200, "lane_instructions": 38400, "multiply_adds": 0, "requests": 2,
-            "sectors": 8, "l1_passes": 2, "shared_requests": 0, "wavefronts": 0, "excess": 0, "local_requests": 0,
-            "barriers": 0, "divergent_branches": 0}}]}]"#;
+    let counts =
+        Summary { instructions: 1200, lane_instructions: 38400, requests: 2, sectors: 8, ..Summary::default() };
+    let lines = json!([{"line": 7, "counts": counts}]);
+    let counts = json!([{"file": "kernels/add.cu", "kernel": "add", "shape": "8x8", "lines": lines}]);
     let small = Small::new("```cpp\n{{#include ../../kernels/add.cu:map}}\n```")
-        .with("book/src/generated/line-counts.json", counts);
+        .with("book/src/generated/line-counts.json", &counts.to_string());
     let changed = page("{{#diff kernels/other.cu kernels/add.cu map}}");
     let wanted = "<span class=\"l add\" data-n=\"7\">+";
     assert!(changed.contains(wanted), "`{wanted}` is not in:\n{changed}");
