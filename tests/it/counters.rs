@@ -51,8 +51,8 @@ fn sheet() -> Sheet {
 
 #[test]
 fn every_kernel_of_the_ladder_is_on_record() {
-    let kernels = STEPS.iter().flat_map(|step| step.kernels);
-    for kernel in kernels.filter(|kernel| kernel.source.is_some()) {
+    let kernels = STEPS.iter().flat_map(|step| step.kernels.iter().map(move |kernel| (step.id, kernel)));
+    for (step, kernel) in kernels.filter(|(_, kernel)| kernel.source.is_some()) {
         for shape in SHAPES {
             let shape = catalog::Shape { k: if kernel.work == Work::Transpose { 0 } else { shape.k }, ..shape };
             if columns_of_maps(kernel.name).is_some_and(|n| !shape.n.is_multiple_of(n) || !shape.k.is_multiple_of(n)) {
@@ -61,7 +61,7 @@ fn every_kernel_of_the_ladder_is_on_record() {
             let mut profiles = profiles();
             assert!(
                 profiles.any(|profile| profile.kernel == kernel.name && profile.shape == shape),
-                "{} on {shape} was never measured; on a machine with a GPU: cargo xtask profile all --save",
+                "{} on {shape} was never measured; on a machine with a GPU: cargo xtask profile {step} --save",
                 kernel.name
             );
         }

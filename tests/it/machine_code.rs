@@ -87,7 +87,8 @@ fn pseudorandom(seed: u32) -> impl Iterator<Item = u32> {
 fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
     let kernel = kernel(name);
     let profiles = profiles();
-    let profile = { profiles }.find(|profile| profile.kernel == name).expect("on record");
+    let profile = { profiles }.find(|profile| profile.kernel == name);
+    let profile = profile.unwrap_or_else(|| panic!("{name} has no counters on record; see: cargo xtask tidy"));
     let (m, n, k) = (93, 95, 97);
     let (sizes, elements) = sizes_and_elements(kernel, Shape { m, n, k });
     let operands: Vec<u64> = elements

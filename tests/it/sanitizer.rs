@@ -22,8 +22,9 @@ fn every_kernel_was_found_clean_by_every_tool() {
                 let said = verdicts.iter().find(|said| said.tool == tool && of(&said.kernels));
                 assert!(
                     said.is_some_and(|said| said.is_clean() && said.n_shapes >= said.kernels.len()),
-                    "{} under {tool}: {said:?}; on a machine with a GPU: cargo xtask sanitize --save",
-                    kernel.name
+                    "{} under {tool}: {said:?}; on a machine with a GPU: cargo xtask sanitize {} --save",
+                    kernel.name,
+                    step.id
                 );
             }
         }
