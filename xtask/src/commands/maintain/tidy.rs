@@ -153,16 +153,18 @@ impl Rules<'_> {
         self.files.iter().filter(|name| wanted(name)).cloned().collect()
     }
 
-    /// Checks sources under `kernels`: width, markers, PTX.
+    /// Checks sources under `kernels` and `steps`: width, markers, PTX; and the tables of launches.
     fn kernels(&mut self) {
+        let is_source = |name: &str| name.ends_with(".cu") || name.ends_with(".cuh");
         let sources =
-            self.named(|name| name.starts_with("kernels/") && (name.ends_with(".cu") || name.ends_with(".cuh")));
+            self.named(|name| (name.starts_with("kernels/") || name.starts_with("steps/")) && is_source(name));
+        let tables = self.text("kernels/README.md");
         let mut targets: Vec<PathBuf> = Vec::new();
         for file in &sources {
             let text = self.text(file);
             for (number, line) in (1..).zip(text.lines()) {
                 let n = line.chars().count();
-                if n > KERNEL_COLUMNS {
+                if n > KERNEL_COLUMNS && file.starts_with("kernels/") {
                     let then = format!("break it before {KERNEL_COLUMNS}");
                     self.complain(file, number, format!("the line has {n} columns"), then);
                 }
@@ -173,6 +175,12 @@ impl Rules<'_> {
             if let Some(step) = step_of(file) {
                 for (number, what) in markers::complaints(&text, step) {
                     self.complain(file, number, what, "the book and the starters are made by these markers");
+                }
+                let name = file.trim_start_matches("kernels/");
+                // The headers of those give their launches.
+                if !name.starts_with("v08_transpose") && !tables.contains(&format!("`{name}`")) {
+                    let what = format!("no table has the launch of `{name}`");
+                    self.complain("kernels/README.md", 1, what, "add a row by hand: its entries, idea, tile, threads");
                 }
             }
             let source = self.root.join(file);
@@ -268,15 +276,11 @@ impl Rules<'_> {
             self.complain(&chapters[0], 1, format!("{id} has no picture"), remedy);
         }
         let outputs = self.text("book/outputs.toml");
-        let has_kernels = step.kernels.iter().any(|kernel| kernel.source.is_some());
+        let kernels = || step.kernels.iter().filter(|kernel| kernel.source.is_some());
+        let has_kernels = kernels().next().is_some();
         if has_kernels && !outputs.contains(&format!("name = \"{id}-bench\"")) {
-            let what = format!("the output {id}-bench is missing");
-            self.complain(
-                "book/outputs.toml",
-                1,
-                what,
-                format!("add an [[output]] of this name, with the command `bench {id} --emulate`"),
-            );
+            let remedy = format!("add an [[output]] of this name, with the command `bench {id} --emulate`");
+            self.complain("book/outputs.toml", 1, format!("the output {id}-bench is missing"), remedy);
         }
         let shown = format!("book/src/generated/{id}-bench.txt");
         if has_kernels && !self.files.contains(&shown) {
@@ -284,10 +288,17 @@ impl Rules<'_> {
             self.complain("book/outputs.toml", 1, format!("{id} has no {shown}"), remedy);
         }
         let measured = self.measured();
-        for kernel in step.kernels {
-            if kernel.source.is_some() && !measured.contains(kernel.name) {
-                let remedy = format!("measure it on a GPU with: cargo xtask bench {id} --save");
-                self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), remedy);
+        for kernel in kernels().filter(|kernel| !measured.contains(kernel.name)) {
+            let remedy = format!("measure it on a GPU with: cargo xtask bench {id} --save");
+            self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), remedy);
+        }
+        for (kind, command) in [("counters", "profile"), ("sanitizer", "sanitize"), ("sums", "sums")] {
+            let ending = format!("-{kind}.json");
+            let files = self.named(|name| name.starts_with("book/data/") && name.ends_with(&ending));
+            let records: String = files.iter().map(|file| self.text(file)).collect();
+            for kernel in kernels().filter(|kernel| !records.contains(&format!("\"{}\"", kernel.name))) {
+                let remedy = format!("make it on a GPU with: cargo xtask {command} {id} --save");
+                self.complain(CATALOGUE, line, format!("{} has no record of {kind}", kernel.name), remedy);
             }
         }
     }
@@ -303,24 +314,17 @@ impl Rules<'_> {
                 return self.complain(tasks, 1, why, "correct it");
             }
         };
-        let starters: Vec<String> = catalogue
-            .tasks
-            .iter()
-            .filter(|task| task.host.is_none())
-            .map(|task| task.starter_file().display().to_string())
-            .collect();
-        for starter in &starters {
-            if !self.files.contains(starter) {
-                self.complain(tasks, 1, format!("{id} has no {starter}"), "write it with: cargo xtask starters");
-            }
+        let of_kernels = catalogue.tasks.iter().filter(|task| task.host.is_none());
+        let starters = of_kernels.map(|task| task.starter_file().display().to_string());
+        let mut files: Vec<_> = starters.map(|file| (file, "write it with: cargo xtask starters")).collect();
+        if !files.is_empty() {
+            let list = format!("tests/data/solutions/{id}.toml");
+            files.push((list, "list wrong and right solutions of its tasks there"));
+            let packed = solutions::compiled_file(id).display().to_string();
+            files.push((packed, "make it with: cargo xtask solutions"));
         }
-        let list = format!("tests/data/solutions/{id}.toml");
-        let packed = solutions::compiled_file(id).display().to_string();
-        for (file, then) in [
-            (list, "list wrong and right solutions of its tasks there"),
-            (packed, "make it with: cargo xtask solutions"),
-        ] {
-            if !starters.is_empty() && !self.files.contains(&file) {
+        for (file, then) in files {
+            if !self.files.contains(&file) {
                 self.complain(tasks, 1, format!("{id} has no {file}"), then);
             }
         }

@@ -35,6 +35,9 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
         book/outputs.toml:1: the output v99-bench is missing; add an [[output]] of this name, with the command `bench v99 --emulate`
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of counters; make it on a GPU with: cargo xtask profile v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sanitizer; make it on a GPU with: cargo xtask sanitize v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sums; make it on a GPU with: cargo xtask sums v99 --save
         ");
     let chapter = ("book/src/v99-new.md", "# v99\n");
     insta::assert_snapshot!(complained(&[("steps/v99/tasks.toml", ""), chapter]), @r#"
@@ -43,6 +46,9 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
         book/outputs.toml:1: the output v99-bench is missing; add an [[output]] of this name, with the command `bench v99 --emulate`
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of counters; make it on a GPU with: cargo xtask profile v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sanitizer; make it on a GPU with: cargo xtask sanitize v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sums; make it on a GPU with: cargo xtask sums v99 --save
         "#);
     let run = r#""runs": [{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a GPU", "emulated": false,
             "capability": "9.0", "driver": "13.0", "host": "a CPU", "revision": "abc", "roofline": null, "cublas": null}]"#;
@@ -53,6 +59,9 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
         ("book/src/v99-new.md", "{{#figure lanes \"which lane owns what\"}}\n"),
         ("book/outputs.toml", "name = \"v99-bench\"\n"),
         ("book/src/generated/v99-bench.txt", ""),
+        ("book/data/a-counters.json", "\"sgemm_v99_new\""),
+        ("book/data/a-sanitizer.json", "\"sgemm_v99_new\""),
+        ("book/data/a-sums.json", "\"sgemm_v99_new\""),
         ("book/data/a.json", &format!("{{\"schema\": 1, {run}, \"measurements\": [{measurement}]}}")),
     ]);
     let _ = std::fs::remove_dir_all(&root);
