@@ -298,7 +298,7 @@ impl Rules<'_> {
             let records: String = files.iter().map(|file| self.text(file)).collect();
             for kernel in kernels().filter(|kernel| !records.contains(&format!("\"{}\"", kernel.name))) {
                 let remedy = format!("make it on a GPU with: cargo xtask {command} {id} --save");
-                self.complain(CATALOGUE, line, format!("{} has no record of {kind}", kernel.name), remedy);
+                self.complain(CATALOGUE, line, format!("{} is in no book/data/*{ending}", kernel.name), remedy);
             }
         }
     }

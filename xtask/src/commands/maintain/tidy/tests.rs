@@ -35,9 +35,9 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
         book/outputs.toml:1: the output v99-bench is missing; add an [[output]] of this name, with the command `bench v99 --emulate`
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of counters; make it on a GPU with: cargo xtask profile v99 --save
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sanitizer; make it on a GPU with: cargo xtask sanitize v99 --save
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sums; make it on a GPU with: cargo xtask sums v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new is in no book/data/*-counters.json; make it on a GPU with: cargo xtask profile v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new is in no book/data/*-sanitizer.json; make it on a GPU with: cargo xtask sanitize v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new is in no book/data/*-sums.json; make it on a GPU with: cargo xtask sums v99 --save
         ");
     let chapter = ("book/src/v99-new.md", "# v99\n");
     insta::assert_snapshot!(complained(&[("steps/v99/tasks.toml", ""), chapter]), @r#"
@@ -46,9 +46,9 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
         book/outputs.toml:1: the output v99-bench is missing; add an [[output]] of this name, with the command `bench v99 --emulate`
         book/outputs.toml:1: v99 has no book/src/generated/v99-bench.txt; write it with: cargo xtask book --refresh v99-bench
         course/catalog/src/steps.rs:2: sgemm_v99_new has no record; measure it on a GPU with: cargo xtask bench v99 --save
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of counters; make it on a GPU with: cargo xtask profile v99 --save
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sanitizer; make it on a GPU with: cargo xtask sanitize v99 --save
-        course/catalog/src/steps.rs:2: sgemm_v99_new has no record of sums; make it on a GPU with: cargo xtask sums v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new is in no book/data/*-counters.json; make it on a GPU with: cargo xtask profile v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new is in no book/data/*-sanitizer.json; make it on a GPU with: cargo xtask sanitize v99 --save
+        course/catalog/src/steps.rs:2: sgemm_v99_new is in no book/data/*-sums.json; make it on a GPU with: cargo xtask sums v99 --save
         "#);
     let run = r#""runs": [{"id": "1", "date": "2000-01-01T00:00:00Z", "device": "a GPU", "emulated": false,
             "capability": "9.0", "driver": "13.0", "host": "a CPU", "revision": "abc", "roofline": null, "cublas": null}]"#;
