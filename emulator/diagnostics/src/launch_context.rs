@@ -341,8 +341,8 @@ impl<'a> LaunchContext<'a> {
     }
 
     /// Returns an instruction's line, `line 14` or `PTX line 203`, or its address in machine code; `line 22 of
-    /// common.cuh` where the file is not that of `main_instr`, the instruction whose place stands in the first line of the
-    /// message.
+    /// common.cuh` where the file is not that of `main_instr`, the instruction whose place is in the first line of
+    /// the message.
     pub(crate) fn line_name(&self, main_instr: u32, instr: u32) -> String {
         match self.loc(instr) {
             Some(loc) if loc.line > 0 => self.numbered(main_instr, loc.file, loc.line),

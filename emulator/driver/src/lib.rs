@@ -24,8 +24,8 @@
 //! hardware does not detect (a race, a read of uninitialised memory) gives `CUDA_ERROR_LAUNCH_FAILED`.
 //!
 //! Mistakes of the host whose error code explains little (freeing twice, a copy past the end, a name that no kernel
-//! has, uninitialised memory) get one sentence on stderr, see `host_mistakes`. Suspicions are warnings: memory that the grid
-//! did not reach (`unwritten`), a source that changes during its copy (`staging`).
+//! has, uninitialised memory) get one sentence on stderr, see `host_mistakes`. Suspicions are warnings: memory that
+//! the grid did not reach (`unwritten`), a source that changes during its copy (`staging`).
 //!
 //! # Environment variables
 //!
