@@ -88,9 +88,11 @@ impl Preprocessor for BookPreprocessor {
         let page = book.chapters().find(terms).map(|chapter| chapter.content.as_str());
         let glossary = Glossary::new(page.unwrap_or_default());
         let counts = LineCounts::load(&self.repo)?;
+        let of_book =
+            BookContext { repo: &self.repo, records: &records, glossary: &glossary, pages: &pages, heads: &heads };
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
-                let mut page = Page::new(&self.repo, &records, &glossary, &pages, &heads, chapter, &mut findings);
+                let mut page = Page::new(of_book, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
                 let text = blocks::render_blocks(&text, &page.included, &counts) + &page.scripts(&text);
                 page.findings.slides.push(page.deck);
@@ -106,13 +108,20 @@ impl Preprocessor for BookPreprocessor {
     }
 }
 
-/// State while a chapter is filled in.
-struct Page<'a> {
+/// What all pages are filled from.
+#[derive(Clone, Copy)]
+struct BookContext<'a> {
     repo: &'a RepoPaths,
     records: &'a Result<Records>,
+    glossary: &'a Glossary,
     pages: &'a [PathBuf],
     /// Comments at the head of the steps' chapters.
     heads: &'a [StepHead],
+}
+
+/// State while a chapter is filled in.
+struct Page<'a> {
+    book: BookContext<'a>,
     /// Path of the page below `book/src`.
     path: PathBuf,
     shown: String,
@@ -131,15 +140,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(
-        repo: &'a RepoPaths,
-        records: &'a Result<Records>,
-        glossary: &'a Glossary,
-        pages: &'a [PathBuf],
-        heads: &'a [StepHead],
-        chapter: &Chapter,
-        findings: &'a mut Findings,
-    ) -> Self {
+    fn new(book: BookContext<'a>, chapter: &Chapter, findings: &'a mut Findings) -> Self {
         let path = chapter.source_path.clone().unwrap_or_default();
         let head = step::step_head(&chapter::lines(&chapter.content));
         let deck = Deck {
@@ -150,13 +151,10 @@ impl<'a> Page<'a> {
         };
         let up = "../".repeat(path.components().count().saturating_sub(1));
         Self {
-            linker: Linker::new(glossary, &up),
+            linker: Linker::new(book.glossary, &up),
             up,
-            repo,
-            records,
-            pages,
-            heads,
-            shown: repo.display_path(&repo.chapters().join(&path)),
+            book,
+            shown: book.repo.display_path(&book.repo.chapters().join(&path)),
             head,
             path,
             sources: Sources::new(),
@@ -173,12 +171,13 @@ impl<'a> Page<'a> {
         let names = text.split("data-explorer=\"").skip(1).filter_map(|rest| rest.split('"').next());
         let questions = text.contains(" data-question=\"").then_some("questions");
         let names: BTreeSet<&str> = names.chain(questions).collect();
-        let own = names.into_iter().filter(|name| self.repo.chapters().join(format!("explorers/{name}.js")).is_file());
+        let own =
+            names.into_iter().filter(|name| self.book.repo.chapters().join(format!("explorers/{name}.js")).is_file());
         own.map(|name| format!("\n\n<script defer src=\"{}explorers/{name}.js\"></script>\n", self.up)).collect()
     }
 
     fn records(&self) -> Result<&'a Records> {
-        self.records.as_ref().map_err(|error| anyhow!("{error:#}"))
+        self.book.records.as_ref().map_err(|error| anyhow!("{error:#}"))
     }
 
     fn problem(&mut self, line: usize, what: String) {
@@ -254,7 +253,7 @@ impl<'a> Page<'a> {
         }
         match (*name, in_code) {
             ("n", false) => {
-                let (repo, sources) = (self.repo, &mut self.sources);
+                let (repo, sources) = (self.book.repo, &mut self.sources);
                 return match args.as_slice() {
                     &["output", name, row, column] => output_directive::number(repo, [name, row, column], sources),
                     &["ptxas", kernel, device, what] => ptx::number(repo, [kernel, device, what], sources),
@@ -276,12 +275,12 @@ impl<'a> Page<'a> {
             ("diff", [old, new]) => self.diff(line, old, new, "kernel"),
             ("diff", [old, new, anchor]) => self.diff(line, old, new, anchor),
             ("diff", _) => Err(Error::msg("`{{#diff}}` wants two steps or two files, and maybe an anchor")),
-            ("output", [name, titles @ ..]) => output_directive::block(self.repo, name, titles),
+            ("output", [name, titles @ ..]) => output_directive::block(self.book.repo, name, titles),
             ("output", []) => {
                 Err(Error::msg("`{{#output}}` wants a name from book/outputs.toml, and maybe beginnings of paragraphs"))
             }
             ("figure", [name, alternative]) if !alternative.trim().is_empty() => {
-                let html = figures::figure(self.repo, name, alternative)?;
+                let html = figures::figure(self.book.repo, name, alternative)?;
                 let heading = self.heading.clone();
                 let slide = Slide::Picture { heading, html: html.clone() };
                 self.deck.slides.push(slide);
@@ -297,7 +296,7 @@ impl<'a> Page<'a> {
             ("process", args) => self.records()?.process()?.table(args, &mut self.sources),
             ("ceilings", units) => ceilings::table(self.records()?.main_ceilings()?, units, &mut self.sources),
             ("counters", args) => self.records()?.counters.table(args, &mut self.sources),
-            ("sums", [step]) => sums::table(self.repo, step, &mut self.sources),
+            ("sums", [step]) => sums::table(self.book.repo, step, &mut self.sources),
             ("step", []) => match &self.head {
                 Some((_, Ok(head))) => Ok(step::strip(head, |id| self.page_of(id))),
                 Some((_, Err(_))) => Ok(String::new()),
@@ -306,30 +305,30 @@ impl<'a> Page<'a> {
                 )),
             },
             ("step", _) => Err(Error::msg("`{{#step}}` stands alone: the comment says the rest")),
-            ("steps", []) if self.heads.is_empty() => {
+            ("steps", []) if self.book.heads.is_empty() => {
                 Err(Error::msg("`{{#steps}}` finds no chapter with a comment `<!-- step: … -->`"))
             }
-            ("steps", []) => Ok(step::table(self.heads, |id| self.page_of(id))),
+            ("steps", []) => Ok(step::table(self.book.heads, |id| self.page_of(id))),
             ("steps", _) => Err(Error::msg("`{{#steps}}` stands alone: it shows every step")),
             ("task", [name]) => {
-                let slide = tasks::slide(self.repo, name)?;
+                let slide = tasks::slide(self.book.repo, name)?;
                 self.deck.slides.push(slide);
-                tasks::what_to_do(self.repo, name)
+                tasks::what_to_do(self.book.repo, name)
             }
-            ("judged", [name]) => tasks::judged(self.repo, name),
-            ("finished", [name]) => tasks::finished(self.repo, name, "The finished kernel"),
-            ("finished", [name, what]) => tasks::finished(self.repo, name, what),
-            ("transfers", [step, ids @ ..]) => tasks::transfers(self.repo, step, ids),
-            ("mistakes", [step]) => tasks::mistakes(self.repo, step),
+            ("judged", [name]) => tasks::judged(self.book.repo, name),
+            ("finished", [name]) => tasks::finished(self.book.repo, name, "The finished kernel"),
+            ("finished", [name, what]) => tasks::finished(self.book.repo, name, what),
+            ("transfers", [step, ids @ ..]) => tasks::transfers(self.book.repo, step, ids),
+            ("mistakes", [step]) => tasks::mistakes(self.book.repo, step),
             ("predict", [step, ids @ ..]) => {
-                let slides = questions::slides(self.repo, step, ids)?;
+                let slides = questions::slides(self.book.repo, step, ids)?;
                 self.deck.slides.extend(slides.into_iter().map(Slide::Question));
-                questions::predict(self.repo, step, ids)
+                questions::predict(self.book.repo, step, ids)
             }
-            ("sheets", []) => questions::sheets(self.repo),
-            ("answers", []) => questions::answers(self.repo),
-            ("lesson", [step]) => lessons::lesson(self.repo, step),
-            ("plan", [name]) => lessons::plan(self.repo, name),
+            ("sheets", []) => questions::sheets(self.book.repo),
+            ("answers", []) => questions::answers(self.book.repo),
+            ("lesson", [step]) => lessons::lesson(self.book.repo, step),
+            ("plan", [name]) => lessons::plan(self.book.repo, name),
             ("task" | "judged" | "finished", _) => Err(anyhow!("`{{{{#{name}}}}}` wants a task: {{{{#{name} v05}}}}")),
             ("transfers" | "mistakes" | "predict" | "lesson" | "sums", _) => {
                 Err(anyhow!("`{{{{#{name}}}}}` takes a step: {{{{#{name} v05}}}}"))
@@ -354,9 +353,9 @@ impl<'a> Page<'a> {
         if !in_code && !TEXT_FILES.contains(&extension.as_ref()) {
             bail!("the listing of {path} stands outside of a fence; put ```cpp and ``` around it");
         }
-        let folder = self.repo.chapters().join(self.path.parent().unwrap_or(Path::new("")));
+        let folder = self.book.repo.chapters().join(self.path.parent().unwrap_or(Path::new("")));
         let path = crate::repo_paths::flat(&folder.join(path));
-        let lines = listings::listing(self.repo, &path, anchor)?;
+        let lines = listings::listing(self.book.repo, &path, anchor)?;
         let text = listings::text(&lines);
         if in_code && text.lines().any(|line| line.trim_start().starts_with("```")) {
             bail!("{what} has a line that begins with ```; it would end the listing");
@@ -365,7 +364,7 @@ impl<'a> Page<'a> {
         if in_code {
             self.included.push(Included {
                 at: self.at,
-                file: self.repo.display_path(&path),
+                file: self.book.repo.display_path(&path),
                 numbers: lines.iter().map(|line| Some(line.number)).collect(),
             });
         }
@@ -373,10 +372,10 @@ impl<'a> Page<'a> {
     }
 
     fn diff(&mut self, line: &ChapterLine<'_>, old: &str, new: &str, anchor: &str) -> Result<String> {
-        let (old, new) = (differences::side(self.repo, old)?, differences::side(self.repo, new)?);
-        let (text, numbers) = differences::diff(self.repo, &old, &new, anchor)?;
+        let (old, new) = (differences::side(self.book.repo, old)?, differences::side(self.book.repo, new)?);
+        let (text, numbers) = differences::diff(self.book.repo, &old, &new, anchor)?;
         // The first line follows the one that opens the block.
-        self.included.push(Included { at: self.at + 1, file: self.repo.display_path(&new.path), numbers });
+        self.included.push(Included { at: self.at + 1, file: self.book.repo.display_path(&new.path), numbers });
         self.shows(&old.path, line);
         self.shows(&new.path, line);
         Ok(format!("```diff\n{text}\n```"))
@@ -396,7 +395,7 @@ impl<'a> Page<'a> {
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
             name == id || name.starts_with(&format!("{id}-"))
         };
-        let page = self.pages.iter().find(is_its)?;
+        let page = self.book.pages.iter().find(is_its)?;
         Some(format!("{}{}", self.up, page.with_extension("html").display()))
     }
 }

@@ -41,5 +41,5 @@ mod within;
 pub use global::{BlockRaces, GlobalRaces};
 pub use shared::SharedRaces;
 pub(crate) use shared::unit_shift;
-pub use touch::{ByteRun, Cells, Mark, Touch, Values};
+pub use touch::{AccessMark, ByteRun, Cells, Touch, Values};
 pub(crate) use warp_clocks::WarpClocks;

@@ -1,6 +1,6 @@
 //! Bitmaps over memory: one bit per unit, in chunks of 1024 units.
 
-use super::touch::Mark;
+use super::touch::AccessMark;
 
 pub(super) const CHUNK: u64 = 1024;
 /// 64-bit words for the units of a chunk.
@@ -12,7 +12,7 @@ pub(super) type Bits = [u64; WORDS as usize];
 /// Accesses to the units of a chunk since the last barrier, by kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Marks {
-    /// Bitmaps by kind of access, indexed by [`Mark`].
+    /// Bitmaps by kind of access, indexed by [`AccessMark`].
     pub(super) bits: [Bits; KINDS.len()],
     /// Kinds with a bitmap that is not empty, as bits.
     pub(super) kinds: u8,
@@ -50,8 +50,8 @@ pub(super) struct Chunk {
 }
 
 /// Returns the kinds that race with `kind`, as a set of bits.
-pub(super) const fn rivals(kind: Mark) -> u8 {
-    use Mark::{Atomic, Read, StrongRead, StrongWrite, Write};
+pub(super) const fn rivals(kind: AccessMark) -> u8 {
+    use AccessMark::{Atomic, Read, StrongRead, StrongWrite, Write};
     match kind {
         Read => bit(Write) | bit(Atomic) | bit(StrongWrite),
         Write => bit(Read) | bit(Write) | bit(Atomic) | bit(StrongRead) | bit(StrongWrite),
@@ -60,16 +60,17 @@ pub(super) const fn rivals(kind: Mark) -> u8 {
     }
 }
 
-pub(super) const fn bit(kind: Mark) -> u8 {
+pub(super) const fn bit(kind: AccessMark) -> u8 {
     1 << kind as u8
 }
 
-pub(super) const KINDS: [Mark; 5] = [Mark::Read, Mark::Write, Mark::Atomic, Mark::StrongRead, Mark::StrongWrite];
+pub(super) const KINDS: [AccessMark; 5] =
+    [AccessMark::Read, AccessMark::Write, AccessMark::Atomic, AccessMark::StrongRead, AccessMark::StrongWrite];
 
 impl Marks {
     /// Marks units of a word; returns whether a rival of `kind` had marked one of them.
     #[inline]
-    pub(super) fn mark(&mut self, kind: Mark, word: usize, units: u64) -> bool {
+    pub(super) fn mark(&mut self, kind: AccessMark, word: usize, units: u64) -> bool {
         let rivals = rivals(kind) & self.kinds;
         let hit = if rivals == 0 { 0 } else { self.rival_word(rivals, word) & units };
         self.bits[kind as usize][word] |= units;

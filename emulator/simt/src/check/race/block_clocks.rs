@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::bits::CHUNK;
 use super::chunks::Chunks;
 use super::interval::changes;
-use super::touch::{Mark, Touch};
+use super::touch::{AccessMark, Touch};
 
 const MAX_CHUNKS: usize = 1 << 13;
 /// Maximum number of words at which times are recorded.
@@ -54,7 +54,7 @@ struct Block {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unordered {
     pub(super) unit: u64,
-    pub(super) parties: [(Mark, u64, u32); 2],
+    pub(super) parties: [(AccessMark, u64, u32); 2],
 }
 
 #[derive(Debug, Default)]
@@ -90,21 +90,21 @@ impl BlockClocks {
             return;
         }
         self.last_stored.clear();
-        let strong = matches!(touch.kind, Mark::Atomic | Mark::StrongRead | Mark::StrongWrite);
-        let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
-        let lanes = if touch.kind == Mark::Write { touch.mask } else { touch.distinct };
+        let strong = matches!(touch.kind, AccessMark::Atomic | AccessMark::StrongRead | AccessMark::StrongWrite);
+        let differs = touch.kind == AccessMark::Write && changes(touch, touch.mask);
+        let lanes = if touch.kind == AccessMark::Write { touch.mask } else { touch.distinct };
         for lane in lanes.numbers() {
             let start = touch.address(lane);
             let end = start.saturating_add(u64::from(touch.bytes));
             for unit in start >> shift..end.div_ceil(1 << shift) {
-                if touch.kind != Mark::Write && touch.kind != Mark::StrongWrite {
+                if touch.kind != AccessMark::Write && touch.kind != AccessMark::StrongWrite {
                     if strong {
                         self.acquire_plain(block, unit);
                     }
                     self.acquire(block, unit);
                 }
                 if strong {
-                    if touch.kind != Mark::StrongRead {
+                    if touch.kind != AccessMark::StrongRead {
                         self.release(block, unit);
                         self.last_stored.push(unit);
                     }
@@ -116,7 +116,7 @@ impl BlockClocks {
     }
 
     /// Checks and records a plain access to a unit; `differs`: a write that changes what memory holds.
-    fn plain_access(&mut self, block: u64, unit: u64, (kind, by, who): (Mark, u32, u32), differs: bool) {
+    fn plain_access(&mut self, block: u64, unit: u64, (kind, by, who): (AccessMark, u32, u32), differs: bool) {
         let has_room = self.cells.len() < MAX_CHUNKS;
         let chunk_number = unit / CHUNK;
         if !has_room && !self.cells.contains_key(&chunk_number) {
@@ -132,16 +132,16 @@ impl BlockClocks {
         };
         let now = Made { by, time: state.time, who };
         let mut found = None;
-        if kind == Mark::Write {
+        if kind == AccessMark::Write {
             if unordered(cell.write) && differs {
-                found = Some((Mark::Write, cell.write));
+                found = Some((AccessMark::Write, cell.write));
             } else if unordered(cell.read) {
-                found = Some((Mark::Read, cell.read));
+                found = Some((AccessMark::Read, cell.read));
             }
             *cell = Cell { write: now, read: Made::default() };
         } else {
             if unordered(cell.write) {
-                found = Some((Mark::Write, cell.write));
+                found = Some((AccessMark::Write, cell.write));
             }
             cell.read = now;
         }

@@ -13,7 +13,7 @@ use super::block_clocks::{BlockClocks, Unordered};
 use super::chunks::Chunks;
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
-use super::{Mark, Touch};
+use super::{AccessMark, Touch};
 use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::check::{Collector, collect::Sites};
 use crate::lane_mask::LaneMask;
@@ -173,7 +173,7 @@ impl BlockRaces {
 
     pub fn access(&mut self, touch: &Touch<'_>, out: &mut Collector) {
         let kind = touch.kind as usize;
-        let mut fresh = touch.kind == Mark::Write;
+        let mut fresh = touch.kind == AccessMark::Write;
         self.strong |= touch.strong;
         if let Some(clocks) = &self.clocks {
             let mut clocks = lock(clocks);
@@ -200,7 +200,7 @@ impl BlockRaces {
         let unit_bytes = 1u64 << shift;
         let mut last = (u64::MAX, 0);
         // Of many lanes that read one element, the lowest is named.
-        let lanes = if touch.kind == Mark::Read { touch.distinct } else { touch.mask };
+        let lanes = if touch.kind == AccessMark::Read { touch.distinct } else { touch.mask };
         for lane in lanes.numbers() {
             let start = touch.address(lane);
             let access = pack(touch.instr, touch.warp * 32 + lane);
@@ -219,7 +219,7 @@ impl BlockRaces {
                     let first_accesses = total.who[kind].get_or_insert_with(|| vec![0; CHUNK as usize].into());
                     first_accesses[index] = access;
                 }
-                if touch.kind == Mark::Write {
+                if touch.kind == AccessMark::Write {
                     match touch.values {
                         Some(values) => {
                             let offset = ((unit << shift) - start) as u32;
@@ -328,7 +328,7 @@ impl GlobalRaces {
                 *low = (*low).min(packed);
                 *high = (*high).max(packed);
             }
-            if kind == Mark::Write {
+            if kind == AccessMark::Write {
                 let values = page.values.get_or_insert_with(|| vec![(u32::MAX, 0); CHUNK as usize].into());
                 for unit in marked() {
                     let (low, high) = &mut values[unit as usize];
@@ -405,7 +405,12 @@ impl GlobalRaces {
                     page.strong_race(unit as usize, |write, read| {
                         if hands_over(instr_of(write), instr_of(read)) {
                             let address = (chunk_number * CHUNK + unit) << self.shift;
-                            self.add(groups, address, [(Mark::StrongWrite, write), (Mark::StrongRead, read)], false);
+                            self.add(
+                                groups,
+                                address,
+                                [(AccessMark::StrongWrite, write), (AccessMark::StrongRead, read)],
+                                false,
+                            );
                         }
                     });
                 }
@@ -417,7 +422,7 @@ impl GlobalRaces {
     }
 
     /// Adds two accesses that race to those of their sites.
-    fn add(&self, groups: &mut BTreeMap<GroupKey, Group>, address: u64, [a, b]: [(Mark, u64); 2], equal: bool) {
+    fn add(&self, groups: &mut BTreeMap<GroupKey, Group>, address: u64, [a, b]: [(AccessMark, u64); 2], equal: bool) {
         let (x, y) = (self.sites.site(instr_of(a.1)), self.sites.site(instr_of(b.1)));
         let array = self.sites.array(MemSpace::Global, address);
         let bytes = 1 << self.shift;
@@ -467,22 +472,22 @@ fn instr_of(packed: u64) -> u32 {
     packed as u32 >> 10
 }
 
-fn party((kind, packed): (Mark, u64), bytes: u32) -> RaceParty {
+fn party((kind, packed): (AccessMark, u64), bytes: u32) -> RaceParty {
     RaceParty { kind: kind.kind(), instr: instr_of(packed), block: packed >> 32, thread: packed as u32 & 1023, bytes }
 }
 
 impl Page {
     /// Returns whether two kinds of access race.
     fn has_rivals(&self) -> bool {
-        let seen = |kind: &Mark| self.spans[*kind as usize].is_some();
+        let seen = |kind: &AccessMark| self.spans[*kind as usize].is_some();
         let all = KINDS.iter().filter(|kind| seen(kind)).fold(0, |all, kind| all | bits::bit(*kind));
         KINDS.iter().any(|kind| seen(kind) && bits::rivals(*kind) & all != 0)
     }
 
     /// Calls `found` with a volatile write and a volatile read of a unit by different blocks.
     fn strong_race(&self, unit: usize, found: impl FnOnce(u64, u64)) {
-        let span = |kind: Mark| self.spans[kind as usize].as_ref().map_or(NOBODY, |span| span[unit]);
-        let (write, read) = (span(Mark::StrongWrite), span(Mark::StrongRead));
+        let span = |kind: AccessMark| self.spans[kind as usize].as_ref().map_or(NOBODY, |span| span[unit]);
+        let (write, read) = (span(AccessMark::StrongWrite), span(AccessMark::StrongRead));
         let choices = [(write.0, read.1), (write.1, read.0)];
         let apart = |(write, read): &(u64, u64)| write >> 32 != read >> 32;
         if let Some((write, read)) = choices.into_iter().find(apart).filter(|_| write != NOBODY && read != NOBODY) {
@@ -491,11 +496,11 @@ impl Page {
     }
 
     /// Calls `found` with the pairs of different blocks that race on a unit, the lower block first.
-    fn races(&self, unit: usize, mut found: impl FnMut((Mark, u64), (Mark, u64), bool)) {
-        use Mark::{Atomic, Read, StrongRead, StrongWrite, Write};
-        let span = |kind: Mark| self.spans[kind as usize].as_ref().map_or(NOBODY, |span| span[unit]);
+    fn races(&self, unit: usize, mut found: impl FnMut((AccessMark, u64), (AccessMark, u64), bool)) {
+        use AccessMark::{Atomic, Read, StrongRead, StrongWrite, Write};
+        let span = |kind: AccessMark| self.spans[kind as usize].as_ref().map_or(NOBODY, |span| span[unit]);
         let [read, write, atomic, strong_read, strong_write] = KINDS.map(span);
-        let mut pair = |a: (Mark, (u64, u64)), b: (Mark, (u64, u64)), equal| {
+        let mut pair = |a: (AccessMark, (u64, u64)), b: (AccessMark, (u64, u64)), equal| {
             if a.1 == NOBODY || b.1 == NOBODY {
                 return;
             }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::bits::{Bits, CHUNK, Chunk, KINDS, Marks, WORDS, bit};
 use super::log::Log;
-use super::touch::{Mark, Touch};
+use super::touch::{AccessMark, Touch};
 use crate::check::collect::Sites;
 use crate::check::{AccessKind, Collector};
 use crate::lane_mask::LaneMask;
@@ -183,7 +183,7 @@ impl<S: Space> Interval<S> {
         if found.within && !self.is_machine_code {
             self.check_within_warp(touch, out);
         }
-        if touch.overlapping && touch.kind == Mark::Write {
+        if touch.overlapping && touch.kind == AccessMark::Write {
             self.check_within_instruction(touch, out);
         }
         let changed = found.overwrites && changes(touch, touch.mask) && changes(touch, self.overwriting(touch));
@@ -193,7 +193,7 @@ impl<S: Space> Interval<S> {
     /// Returns the lanes of a write that write what another warp has written since the last barrier.
     #[inline(never)]
     fn overwriting(&mut self, touch: &Touch<'_>) -> LaneMask {
-        let writes = bit(Mark::Write) | bit(Mark::StrongWrite);
+        let writes = bit(AccessMark::Write) | bit(AccessMark::StrongWrite);
         let mut lanes = LaneMask::EMPTY;
         for lane in touch.mask.numbers() {
             let start = touch.address(lane);
@@ -228,7 +228,14 @@ impl<S: Space> Interval<S> {
 
     /// Marks units of a word.
     #[inline(always)]
-    fn mark(&mut self, kind: Mark, word: usize, units: u64, found: &mut Found, seen: &mut impl FnMut(u32, usize, u64)) {
+    fn mark(
+        &mut self,
+        kind: AccessMark,
+        word: usize,
+        units: u64,
+        found: &mut Found,
+        seen: &mut impl FnMut(u32, usize, u64),
+    ) {
         let (number, word) = (word as u64 / WORDS, word % WORDS as usize);
         if units == 0 {
             return;
@@ -250,7 +257,7 @@ impl<S: Space> Interval<S> {
         }
         found.within |= chunk.own.mark(kind, word, units);
         if kind.kind() == AccessKind::Write {
-            let writes = bit(Mark::Write) | bit(Mark::StrongWrite);
+            let writes = bit(AccessMark::Write) | bit(AccessMark::StrongWrite);
             found.overwrites |= chunk.past.any(writes, word, units);
             for (_, marks) in &self.parked {
                 let here = marks.iter().find(|(at, _)| *at == index);

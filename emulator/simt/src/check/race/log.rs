@@ -3,7 +3,7 @@
 //! A loop repeats an access at a constant stride: such repeats share one entry. The log is bounded; past its end races
 //! are still found, but some cannot be reported, since a party of theirs is missing.
 
-use super::{Mark, Touch, bits};
+use super::{AccessMark, Touch, bits};
 use crate::lane_mask::LaneMask;
 
 /// Maximum number of entries, and of lane patterns, in one interval.
@@ -13,7 +13,7 @@ const MAX_PATTERNS: usize = 1 << 13;
 /// An access, or several with the same lanes at a constant stride.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LogEntry {
-    pub(super) kind: Mark,
+    pub(super) kind: AccessMark,
     pub(super) instr: u32,
     pub(super) mask: LaneMask,
     base: u64,

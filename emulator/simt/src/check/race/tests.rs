@@ -7,11 +7,11 @@ use super::*;
 use crate::check::testing::kernel;
 use crate::check::{Collector, MistakeDetails, RaceFacts};
 
-const R: Mark = Mark::Read;
-const W: Mark = Mark::Write;
-const A: Mark = Mark::Atomic;
-const STRONG_R: Mark = Mark::StrongRead;
-const STRONG_W: Mark = Mark::StrongWrite;
+const R: AccessMark = AccessMark::Read;
+const W: AccessMark = AccessMark::Write;
+const A: AccessMark = AccessMark::Atomic;
+const STRONG_R: AccessMark = AccessMark::StrongRead;
+const STRONG_W: AccessMark = AccessMark::StrongWrite;
 
 #[derive(Clone, Copy)]
 enum Step {
@@ -19,7 +19,7 @@ enum Step {
     Leave(bool),
     Barrier,
     /// Kind, instruction, address of each lane as `base + lane * stride`.
-    Do(Mark, u32, u64, i32),
+    Do(AccessMark, u32, u64, i32),
 }
 use Step::*;
 
@@ -119,11 +119,11 @@ fn a_loop_is_one_entry_and_its_repeats_are_found() {
 }
 
 /// A warp's turn: after a barrier or not, and what it accesses (kind, base, distance of lanes).
-type Turn = (u32, bool, Vec<(Mark, u64, i32)>);
+type Turn = (u32, bool, Vec<(AccessMark, u64, i32)>);
 
 /// Returns whether accesses race by definition: two warps, the same word, no barrier between, kinds that race.
 fn races_by_definition(turns: &[Turn]) -> bool {
-    let mut since_barrier: Vec<(u32, Mark, u64)> = Vec::new();
+    let mut since_barrier: Vec<(u32, AccessMark, u64)> = Vec::new();
     for (warp, barrier, accesses) in turns {
         if *barrier {
             since_barrier.clear();
@@ -131,7 +131,7 @@ fn races_by_definition(turns: &[Turn]) -> bool {
         for &(kind, base, stride) in accesses {
             for lane in 0..32 {
                 let word = base.wrapping_add_signed(i64::from(lane * stride));
-                let races = |&(other, past, at): &(u32, Mark, u64)| {
+                let races = |&(other, past, at): &(u32, AccessMark, u64)| {
                     other != *warp && at == word && (past == W || kind == W || past != kind)
                 };
                 if since_barrier.iter().any(races) {
@@ -171,7 +171,7 @@ proptest::proptest! {
             }
             steps.push(Enter(*warp));
             // An instruction per kind: a pair of the same kind must not hide another.
-            let access = |&(kind, base, stride): &(Mark, u64, i32)| Do(kind, kind as u32, base, stride);
+            let access = |&(kind, base, stride): &(AccessMark, u64, i32)| Do(kind, kind as u32, base, stride);
             steps.extend(accesses.iter().map(access));
             steps.push(Leave(false));
         }

@@ -13,7 +13,7 @@ pub struct ByteRun {
 
 /// Kind of an access for the race checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Mark {
+pub enum AccessMark {
     Read,
     Write,
     Atomic,
@@ -23,9 +23,10 @@ pub enum Mark {
     StrongWrite,
 }
 
-impl Mark {
-    pub fn new(kind: AccessKind, strong: bool) -> Self {
-        match (kind, strong) {
+impl AccessMark {
+    /// Returns the kind of an access; `excused` tells that other threads may access the same bytes meanwhile.
+    pub fn new(kind: AccessKind, excused: bool) -> Self {
+        match (kind, excused) {
             (AccessKind::Read, false) => Self::Read,
             (AccessKind::Write, false) => Self::Write,
             (AccessKind::Atomic, _) => Self::Atomic,
@@ -48,7 +49,7 @@ impl Mark {
 /// Accesses whose lanes lie more than 2³¹ bytes apart are reported in several parts, one per group of lanes.
 #[derive(Clone, Copy)]
 pub struct Touch<'a> {
-    pub kind: Mark,
+    pub kind: AccessMark,
     /// Whether it is an atomic, or an access that other threads see while the kernel runs.
     pub strong: bool,
     pub instr: u32,

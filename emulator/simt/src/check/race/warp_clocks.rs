@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::interval::changes;
-use super::touch::{Mark, Touch};
+use super::touch::{AccessMark, Touch};
 use crate::check::Collector;
 use crate::check::mistake::{AccessKind, InstrThread, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
@@ -188,12 +188,12 @@ impl WarpClocks {
     }
 
     /// Records a strong access, to shared or global memory, as an acquire, a release, or both.
-    pub(crate) fn strong_access(&mut self, kind: Mark, warp: u32) {
-        if matches!(kind, Mark::Atomic | Mark::StrongRead) {
+    pub(crate) fn strong_access(&mut self, kind: AccessMark, warp: u32) {
+        if matches!(kind, AccessMark::Atomic | AccessMark::StrongRead) {
             let flags = self.flags;
             self.acquire(warp, &flags);
         }
-        if matches!(kind, Mark::Atomic | Mark::StrongWrite) {
+        if matches!(kind, AccessMark::Atomic | AccessMark::StrongWrite) {
             let released = self.release(warp);
             join(&mut self.flags, &released);
         }
@@ -218,27 +218,30 @@ impl WarpClocks {
         if touch.strong {
             self.strong_access(touch.kind, touch.warp);
         }
-        if !matches!(touch.kind, Mark::Read | Mark::Write) {
+        if !matches!(touch.kind, AccessMark::Read | AccessMark::Write) {
             return;
         }
-        let differs = touch.kind == Mark::Write && changes(touch, touch.mask);
-        let lanes = if touch.kind == Mark::Read { touch.distinct } else { touch.mask };
+        let differs = touch.kind == AccessMark::Write && changes(touch, touch.mask);
+        let lanes = if touch.kind == AccessMark::Read { touch.distinct } else { touch.mask };
         for lane in lanes.numbers() {
             let thread = touch.warp * 32 + lane;
             self.touch(touch.address(lane), u64::from(touch.bytes), (touch.kind, differs), touch.instr, thread);
         }
     }
 
-    fn touch(&mut self, start: u64, bytes: u64, (kind, differs): (Mark, bool), instr: u32, thread: u32) {
+    fn touch(&mut self, start: u64, bytes: u64, (kind, differs): (AccessMark, bool), instr: u32, thread: u32) {
         let w = thread as usize / 32 % WARPS;
         for unit in self.reserve(start, bytes) {
             let (cell, clock) = (&mut self.cells[unit as usize], &self.clocks[w]);
             let by = cell.by.wrapping_sub(1) as usize;
             let unordered = cell.by != 0 && by != w && clock[by] < cell.time;
-            let mut other =
-                (unordered && (kind == Mark::Read || differs)).then_some((AccessKind::Write, cell.instr, cell.thread));
+            let mut other = (unordered && (kind == AccessMark::Read || differs)).then_some((
+                AccessKind::Write,
+                cell.instr,
+                cell.thread,
+            ));
             let reads = &mut self.reads[unit as usize];
-            if kind == Mark::Read {
+            if kind == AccessMark::Read {
                 reads[w] = clock[w];
                 (cell.read_instr, cell.read_thread) = (instr, thread);
             } else {

@@ -2,7 +2,7 @@
 
 use super::bits::{self, CHUNK, KINDS, bit, rivals};
 use super::interval::{Interval, Owner, Partial, Space, changes};
-use super::touch::{Mark, Touch};
+use super::touch::{AccessMark, Touch};
 use crate::check::Collector;
 use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::lane_mask::LaneMask;
@@ -156,7 +156,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    fn set_owner(&mut self, unit: u64, kind: Mark, entry: u32, lane: u32) {
+    fn set_owner(&mut self, unit: u64, kind: AccessMark, entry: u32, lane: u32) {
         let Some(chunk) = self.space.chunk(unit / CHUNK) else { return };
         let chunk = chunk as usize;
         let partial = self.partial.is_some();
@@ -185,7 +185,7 @@ impl<S: Space> Interval<S> {
     }
 
     /// Returns the log entry and the lane of a conflicting access to a unit, since the warp last reconverged.
-    fn rival_owner(&mut self, kind: Mark, unit: u64, lane: u32) -> Option<(u32, u32)> {
+    fn rival_owner(&mut self, kind: AccessMark, unit: u64, lane: u32) -> Option<(u32, u32)> {
         let chunk = self.space.chunk(unit / CHUNK)?;
         let owners = self.owners.get(chunk as usize)?.as_ref()?;
         let owners = &owners[(unit % CHUNK) as usize];

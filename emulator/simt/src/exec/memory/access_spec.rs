@@ -1,6 +1,6 @@
 //! Operands of a memory operation, and the addresses of its lanes.
 
-use crate::check::{AccessKind, race::Mark};
+use crate::check::{AccessKind, race::AccessMark};
 use arithmetic::lanes::{Lanes, WARP};
 use program::{Access, Addr, MemSpace, Order};
 
@@ -41,9 +41,9 @@ impl<'a> AccessSpec<'a> {
         Self { space, addr, bytes, kind, order: Order::Weak, store: None, pc, memo }
     }
 
-    pub(crate) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> AccessMark {
         let excused = matches!(self.order, Order::Strong | Order::Guess);
-        Mark::new(self.kind, excused)
+        AccessMark::new(self.kind, excused)
     }
 
     /// Returns the sum that turns an address operand's value into a generic address.

@@ -3,7 +3,7 @@
 //! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
-use crate::check::race::{ByteRun, Cells, Mark, Touch};
+use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
 use crate::check::{InstrThread, MistakeDetails, PhaseId, PhaseOfCopy};
 use crate::lane_mask::LaneMask;
 use crate::memory::relaxed;
@@ -122,7 +122,7 @@ impl Worker<'_> {
                 let bytes = (run.bytes - at).min(TOUCH);
                 *serial += 1;
                 let touch = Touch {
-                    kind: Mark::Read,
+                    kind: AccessMark::Read,
                     strong: false,
                     instr: copy.instr,
                     warp,

@@ -1,6 +1,6 @@
 //! Checks of products of a warpgroup.
 
-use crate::check::race::{ByteRun, Cells, Mark, Touch};
+use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, InstrThread, MistakeDetails, Use};
 use crate::lane_mask::LaneMask;
 use crate::memory::rules;
@@ -252,7 +252,7 @@ impl Worker<'_> {
             }
             let mask = LaneMask::from_bits(u32::MAX >> (32 - some.len()));
             let touch = Touch {
-                kind: Mark::Read,
+                kind: AccessMark::Read,
                 strong: false,
                 instr,
                 warp,
