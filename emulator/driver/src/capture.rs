@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use crate::cuda_constants::capture as modes;
-use crate::graphs::{Graph, Work};
+use crate::graphs::{Graph, GraphOwner, Work};
 use crate::result::*;
 use crate::sync::{lock, next_id};
 use crate::types::Handle;
@@ -213,7 +213,7 @@ impl CaptureState {
         let mut position = lock(&self.position);
         refuse_if(position.is_some(), ERROR_ILLEGAL_STATE)?;
         let given = to.is_some();
-        let (graph, after) = to.unwrap_or_else(|| (Graph::create(false), Vec::new()));
+        let (graph, after) = to.unwrap_or_else(|| (Graph::create(GraphOwner::Program), Vec::new()));
         let capture = Arc::new(Capture {
             id: next_id(),
             graph,

@@ -89,10 +89,16 @@ pub(crate) struct Node {
 /// An object that is only kept alive.
 pub(crate) type Kept = Arc<dyn Any + Send + Sync>;
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GraphOwner {
+    Program,
+    /// A node of another graph.
+    Node,
+}
+
 pub(crate) struct Graph {
     pub(crate) handle: Handle,
-    /// Whether a node of another graph owns it.
-    pub(crate) owned: bool,
+    pub(crate) owner: GraphOwner,
     /// Objects of the program that live as long as the graph, its copies and their launches.
     pub(crate) kept: Mutex<Vec<Kept>>,
     /// Handles grow, so the nodes are in the order in which they were made.
@@ -108,8 +114,8 @@ pub(crate) fn graph_with(node: Handle) -> Outcome<Arc<Graph>> {
 }
 
 impl Graph {
-    pub(crate) fn create(owned: bool) -> Arc<Self> {
-        GRAPHS.insert_with(|handle| Self { handle, owned, kept: Mutex::default(), nodes: Mutex::default() }).1
+    pub(crate) fn create(owner: GraphOwner) -> Arc<Self> {
+        GRAPHS.insert_with(|handle| Self { handle, owner, kept: Mutex::default(), nodes: Mutex::default() }).1
     }
 
     /// Returns a copy of the nodes, in the order in which they were made.
@@ -161,8 +167,8 @@ impl Graph {
     }
 
     /// Returns a copy, with copies of the graphs in its nodes.
-    pub(crate) fn copy(&self, owned: bool) -> Arc<Self> {
-        let copy = Self::create(owned);
+    pub(crate) fn copy(&self, owner: GraphOwner) -> Arc<Self> {
+        let copy = Self::create(owner);
         lock(&copy.kept).clone_from(&lock(&self.kept));
         let nodes = self.nodes();
         let new: BTreeMap<Handle, Handle> =
@@ -171,8 +177,8 @@ impl Graph {
             .into_iter()
             .map(|(old, node)| {
                 let after = node.after.iter().map(|before| new[before]).collect();
-                let child =
-                    work_as::<Child>(&node.work).map(|child| Arc::new(Child(child.0.copy(true))) as Arc<dyn Work>);
+                let child = work_as::<Child>(&node.work)
+                    .map(|child| Arc::new(Child(child.0.copy(GraphOwner::Node))) as Arc<dyn Work>);
                 (new[&old], Node { work: child.unwrap_or(node.work), after, original: old })
             })
             .collect();

@@ -8,7 +8,7 @@ use crate::api::{query, ready_for};
 use crate::cuda_constants::node as kinds;
 use crate::diagnose;
 use crate::ffi::{In, Out, Text, export};
-use crate::graphs::{GRAPHS, Graph, Node, graph_with};
+use crate::graphs::{GRAPHS, Graph, GraphOwner, Node, graph_with};
 use crate::result::*;
 use crate::types::{EdgeData, Handle};
 use crate::{capture::is_target, lifecycle::initialised};
@@ -32,11 +32,11 @@ pub(crate) fn default_edges(edges: In<EdgeData>, n: usize) -> Outcome {
 }
 
 /// Copies a graph. One that allocates memory cannot be copied.
-pub(crate) fn copied(handle: Handle, owned: bool) -> Outcome<Arc<Graph>> {
+pub(crate) fn copied(handle: Handle, owner: GraphOwner) -> Outcome<Arc<Graph>> {
     let graph = GRAPHS.find(handle)?;
     let allocates = |node: &Node| matches!(node.work.kind(), kinds::MEM_ALLOC | kinds::MEM_FREE);
     refuse_if(graph.nodes().values().any(allocates), ERROR_NOT_SUPPORTED)?;
-    Ok(graph.copy(owned))
+    Ok(graph.copy(owner))
 }
 
 /// Writes as much of a list as fits, and its length; only the length without a place.
@@ -146,20 +146,20 @@ export! {
     fn cuGraphCreate 10000(out: Out<Handle>, flags: c_uint) {
         ready_for(out)?;
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
-        out.put(Graph::create(false).handle)
+        out.put(Graph::create(GraphOwner::Program).handle)
     }
 
     fn cuGraphDestroy 10000(handle: Handle) {
         let graph = GRAPHS.find(handle)?;
         // A graph in a node goes with it.
-        refuse_if(graph.owned, ERROR_INVALID_VALUE)?;
+        refuse_if(graph.owner == GraphOwner::Node, ERROR_INVALID_VALUE)?;
         refuse_if(is_target(handle), ERROR_ILLEGAL_STATE)?;
         graph.destroy();
         Ok(())
     }
 
     fn cuGraphClone 10000(out: Out<Handle>, handle: Handle) =
-        query(out, || copied(handle, false).map(|copy| copy.handle));
+        query(out, || copied(handle, GraphOwner::Program).map(|copy| copy.handle));
     fn cuGraphNodeFindInClone 10000(out: Out<Handle>, node: Handle, clone: Handle) =
         query(out, || GRAPHS.find(clone)?.copy_of(node).ok_or(ERROR_INVALID_VALUE));
     fn cuGraphNodeGetType 10000(node: Handle, kind: Out<c_uint>) =

@@ -12,7 +12,7 @@ use crate::contexts::usable;
 use crate::cuda_constants::node as kinds;
 use crate::diagnose;
 use crate::ffi::{In, Out, export};
-use crate::graphs::{Child, Empty, GRAPHS, Work, graph_with, work_as};
+use crate::graphs::{Child, Empty, GRAPHS, GraphOwner, Work, graph_with, work_as};
 use crate::result::*;
 use crate::streams::{EVENTS, Mark, WaitEvent};
 use crate::types::{
@@ -99,7 +99,7 @@ pub(crate) fn wait(event: Handle) -> NewWork {
 }
 
 pub(crate) fn child(graph: Handle) -> NewWork {
-    Ok(Arc::new(Child(copied(graph, true)?)))
+    Ok(Arc::new(Child(copied(graph, GraphOwner::Node)?)))
 }
 
 /// Reads what a node of any kind shall do.
