@@ -158,7 +158,7 @@ fn undefined_elements_are_followed() {
     let use_it = ("%o2, %o3}, [%x];\n", "%o2, %o3}, [%x];\nadd.u32 %o0, %o0, 1;\n");
     insta::assert_snapshot!(changed(name, &[fill, predicate, use_it]));
 
-    // One row of A is undefined: the sums of that row are, and storing only the others is no mistake.
+    // One row of A is undefined: the sums of that row are, and storing only the others is not a mistake.
     let name = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32";
     let load = (
         "\nmma.sync",

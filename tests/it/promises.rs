@@ -94,7 +94,7 @@ fn members() -> BTreeSet<String> {
     folders.filter(|folder| is_crate(folder) && !excluded.contains(folder)).collect()
 }
 
-/// Returns the name of the crate in a folder: that of the folder, but for those in `xtask`.
+/// Returns the name of the crate in a folder: that of the folder, except for those in `xtask`.
 fn crate_name(folder: &str) -> String {
     match folder.split_once('/') {
         Some(("xtask", name)) => format!("xtask_{name}"),

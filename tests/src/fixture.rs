@@ -141,7 +141,7 @@ pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
     with_ptx.collect()
 }
 
-/// Launches a kernel as its head says, with all checks; `with_source`: the source text is at hand.
+/// Launches a kernel as its head says, with all checks; `with_source`: the source text is available.
 pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) -> Ran {
     let (name, text) = (&one.name, &one.source);
     let folder = root().join(&one.path);

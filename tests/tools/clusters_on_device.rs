@@ -202,7 +202,7 @@ mod hardware {
     fn launches_and_queries_end_as_on_hardware() {
         emulator_client::preload().expect("Cargo built the library");
         let emulator = emulator_client::find().expect("the emulated driver is loaded");
-        // Launches that are refused are no news.
+        // Launches that are refused are not news.
         emulator.set_diagnosis(Some(false));
         device::open().expect("a device");
         let mut out = Vec::new();

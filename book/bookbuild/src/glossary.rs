@@ -5,7 +5,7 @@
 //!
 //! Code, headings, paragraphs of HTML, existing links, tags, directives and folded text get no links: a reader who
 //! unfolds an answer has read the text around it. A term inside a link of the author's counts as explained there.
-//! The comment `<!-- no terms: thread, lane -->` excludes words that are no terms on a page, as *thread* on one about
+//! The comment `<!-- no terms: thread, lane -->` excludes words that are not terms on a page, as *thread* on one about
 //! the CPU. The title of a link is the term's explanation.
 
 use std::collections::{HashMap, HashSet};

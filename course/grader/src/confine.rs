@@ -92,7 +92,7 @@ fn close_inherited() {
     const FIRST: libc::c_int = 3;
     const LAST: libc::c_int = 4096;
     for file in FIRST..LAST {
-        // SAFETY: a number that is no open file is refused, without other effects.
+        // SAFETY: a number that is not an open file is refused, without other effects.
         unsafe { libc::fcntl(file, libc::F_SETFD, libc::FD_CLOEXEC) };
     }
 }

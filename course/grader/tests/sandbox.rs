@@ -134,7 +134,7 @@ mod linux {
     /// Returns the text of a file that was open already.
     pub(super) fn read_open(number: i32) -> Option<String> {
         let mut bytes = [0_u8; 64];
-        // SAFETY: the buffer is as long as stated; a number that is no file is refused.
+        // SAFETY: the buffer is as long as stated; a number that is not a file is refused.
         let n = unsafe { libc::pread(number, bytes.as_mut_ptr().cast(), bytes.len(), 0) };
         let n = usize::try_from(n).ok()?;
         Some(String::from_utf8_lossy(&bytes[..n]).into_owned())

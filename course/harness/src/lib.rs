@@ -51,7 +51,7 @@
 //! - `commands`: `bench`, `check`, `launch`, [`sums`]. All kernels on all shapes, as records or as a `page`; each
 //!   kernel once, for a profiler; checksums of C, to compare devices bit by bit.
 //!
-//! The crate depends on no step. Steps are independent of each other, but for v13, which calls the library of v11.
+//! The crate depends on no step. Steps are independent of each other, except for v13, which calls the library of v11.
 
 pub(crate) mod args;
 mod commands;

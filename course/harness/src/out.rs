@@ -33,7 +33,7 @@ pub fn progress(text: &str) {
     }
 }
 
-/// Reports progress as [`progress()`] does, but on a line of its own where standard error is no terminal.
+/// Reports progress as [`progress()`] does, but on a line of its own where standard error is not a terminal.
 pub fn milestone(text: &str) {
     progress(text);
     let mut err = std::io::stderr().lock();

@@ -28,7 +28,7 @@ const MIN_SAMPLES: usize = 5;
 const MAX_SAMPLES: usize = 40;
 const HOT_BUDGET: Duration = Duration::from_millis(600);
 const COLD_BUDGET: Duration = Duration::from_millis(200);
-/// Beyond this, what the caches hold at the start is no part of the time.
+/// Beyond this, what the caches hold at the start is not part of the time.
 const MAX_COLD_MS: f64 = 250.0;
 /// Copies over PCIe vary little, and cost much.
 const N_WHOLE: usize = 3;

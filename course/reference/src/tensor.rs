@@ -69,7 +69,7 @@ const PROMOTED: f64 = 16.0;
 /// Returns the largest error of a sum of K products on tensor cores, as a part of Σ|a·b|.
 ///
 /// An instruction adds n products to a sum. Each of these n + 1 terms loses less than 2⁻²⁵ of the largest power of two
-/// in any of them, the total less than 2⁻²³ of itself, and neither is larger than Σ|a·b|, but for the errors so far.
+/// in any of them, the total less than 2⁻²³ of itself, and neither is larger than Σ|a·b|, except for the errors so far.
 /// That is (n + 1)·2⁻²⁵ + 2⁻²³ for each of the ⌈K / n⌉ instructions, and two more for sums that are put together at the
 /// end. Of TF32 n is 8 in `mma.sync` and 4 in what `wmma` becomes, which loses more.
 ///

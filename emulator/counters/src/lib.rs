@@ -159,7 +159,7 @@ summary! {
     wavefronts = Counters::wavefronts => Wavefronts("wavefr", "wavefronts of shared memory");
     /// Wavefronts beyond the necessary ones.
     excess = Counters::excess => Excess("excess", "excess wavefronts");
-    /// Accesses to local memory: registers that were spilled, arrays that are no registers.
+    /// Accesses to local memory: registers that were spilled, arrays that are not registers.
     local_requests = |c| c.local_requests => LocalRequests("local", "accesses to local memory");
     /// Barriers that warps arrived at.
     barriers = |c| c.barriers => Barriers("sync", "barriers that warps arrive at");

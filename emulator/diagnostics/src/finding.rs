@@ -8,7 +8,7 @@ use serde::Serialize;
 use program::SourceLoc;
 use simt::check::{AccessKind, Code, Severity};
 
-/// A place in the source, with the text of its line when the source is at hand.
+/// A place in the source, with the text of its line when the source is available.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Place {
     /// Path as the PTX names it; empty when the PTX names none.

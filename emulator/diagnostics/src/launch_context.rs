@@ -74,7 +74,7 @@ impl<'a> LaunchContext<'a> {
             let is_access = matches!(other.details, MistakeDetails::Access { .. });
             mine.instr == other.instr && mine.code() == other.code() && is_access
         };
-        // In the next array, an access is no mistake.
+        // In the next array, an access is not a mistake.
         let may_hit_another = match access.space {
             MemSpace::Shared => {
                 let arrays = self.inputs.kernel.shared.iter().filter(|array| array.bytes > 0).count();

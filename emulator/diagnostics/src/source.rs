@@ -205,7 +205,7 @@ impl Source {
         named(&self.clean, function).filter_map(of_word).collect()
     }
 
-    /// Returns whether a line belongs to a function that is no kernel, and that nothing calls.
+    /// Returns whether a line belongs to a function that is not a kernel, and that nothing calls.
     pub fn is_unreached(&self, line: u32) -> bool {
         let Some(place) = self.span(line).map(|span| span.start) else { return false };
         let is_outside = |at: &usize| {

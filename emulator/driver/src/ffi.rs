@@ -222,7 +222,7 @@ impl<T> Out<T> {
         self.put(result()?)
     }
 
-    /// Writes an optional result: null is no error.
+    /// Writes an optional result: null is not an error.
     pub(crate) fn put_if_wanted(self, value: T) {
         let _ = self.put(value);
     }

@@ -118,7 +118,7 @@ fn machine_bytes(read: &dyn Fn(&str) -> Option<String>) -> Option<u64> {
         for group in Path::new(path).ancestors() {
             let group = group.to_string_lossy();
             let text = read(&format!("{root}{}/{file}", group.trim_end_matches('/')));
-            // `max` is no number, and no limit.
+            // `max` is not a number, and no limit.
             if let Some(limit) = text.and_then(|text| text.trim().parse().ok()) {
                 least = least.min(limit);
             }
@@ -207,7 +207,7 @@ const MAX_SOURCE: u64 = 1 << 20;
 const MAX_SOURCES: usize = 1000;
 const MAX_SOURCE_BYTES: usize = 16 << 20;
 
-/// Returns the texts of the files that a module names, but for those that changed since `ptx` recorded their hash.
+/// Returns the texts of the files that a module names, except for those that changed since `ptx` recorded their hash.
 pub(crate) fn find_sources<'a>(ptx: &str, paths: impl Iterator<Item = &'a str>) -> Vec<(String, Arc<str>)> {
     let (mut seen, mut found, mut bytes) = (BTreeSet::new(), Vec::new(), 0);
     for path in paths {

@@ -30,7 +30,7 @@ pub const FUNCTION_BYTES: u64 = 16;
 /// Barriers of a block, numbered from 0.
 pub const BARRIERS: u32 = 16;
 
-/// First byte of shared memory. The bytes below are reserved, as on a GPU, so that a null pointer is no array.
+/// First byte of shared memory. The bytes below are reserved, as on a GPU, so that a null pointer is not an array.
 pub const SHARED_BASE: u32 = 1024;
 
 /// Part of the reserved bytes that programs reach through `%reserved_smem_offset_1`, on an H200: from, up to.

@@ -149,7 +149,7 @@ fn keep(corpus: &mut Corpus, word: u128, most: usize) {
     }
 }
 
-/// Returns an instruction of each row with each bit changed that is no register or immediate, where in the table.
+/// Returns an instruction of each row with each bit changed that is not a register or immediate, where in the table.
 fn changes(architecture: Architecture, words: &[u128]) -> Vec<u128> {
     let mut rows: Vec<(&sass::table::Row, u128)> = Vec::new();
     for &word in words {

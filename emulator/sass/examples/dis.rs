@@ -20,7 +20,7 @@ fn main() -> ExitCode {
             return ExitCode::from(3);
         }
     };
-    // A closed pipe is no error.
+    // A closed pipe is not an error.
     let _ = print(&module);
     ExitCode::SUCCESS
 }

@@ -36,7 +36,7 @@ pub const FIRST_NUMBER: u64 = 0x100;
 //     (n + FIRST_NUMBER) << window::BITS     its window
 //     + START                                addresses just before it still belong to it in messages
 //     + LOW + n % STAGGERED * STAGGER        the low 32 bits: not 0, and different from those of other allocations
-//     + ODD                                  half an address is no large round number; not for variables of modules
+//     + ODD                                  half an address is not a large round number; not for variables of modules
 //
 // A kernel that is given its arguments in the wrong order reads the low half of an address as a count. A count of 0
 // would make it do nothing, silently; these values are recognised (`is_low_half_of_an_address`).
@@ -426,13 +426,13 @@ impl Memory {
         self.with(address, bytes, written).ok().flatten()
     }
 
-    /// Returns whether a range holds a copy of unwritten bytes. False for what is no live allocation.
+    /// Returns whether a range holds a copy of unwritten bytes. False for what is not a live allocation.
     pub fn holds_undefined(&self, address: u64, bytes: u64) -> bool {
         let holds = |own: &Bytes, offset| own.holds_unmarked(offset, bytes as usize);
         self.with(address, bytes, holds).unwrap_or(false)
     }
 
-    /// Returns whether the host copied into or filled an allocation. False for what is no live allocation.
+    /// Returns whether the host copied into or filled an allocation. False for what is not a live allocation.
     pub fn host_wrote(&self, address: u64) -> bool {
         self.with(address, 0, |bytes, _| bytes.host_wrote()).unwrap_or(false)
     }

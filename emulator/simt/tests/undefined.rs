@@ -1,4 +1,4 @@
-//! Undefined values propagate: moving one is no mistake, using one is.
+//! Undefined values propagate: moving one is not a mistake, using one is.
 
 mod common;
 

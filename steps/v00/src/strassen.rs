@@ -160,7 +160,7 @@ fn add_to_quadrants(factors: Factors, width: usize, product: &[f32], matrix: &mu
     });
 }
 
-/// Adds, exactly but for the rounding of the sum: the factors are 1 and −1.
+/// Adds, exactly except for the rounding of the sum: the factors are 1 and −1.
 fn add(sum: &mut [f32], factor: f32, terms: &[f32]) {
     if factor != 0.0 {
         sum.iter_mut().zip(terms).for_each(|(sum, term)| *sum += factor * term);

@@ -121,7 +121,7 @@ fn range(ty: Type) -> Option<(i128, i128)> {
 fn forms(pattern: &str) -> Vec<String> {
     let slots = slots(pattern);
     let total: usize = slots.iter().map(Vec::len).product();
-    // The first alternatives, but for those of some slots.
+    // The first alternatives, except for those of some slots.
     let spell = |others: &[(usize, usize)]| {
         let of = |at| others.iter().find(|(slot, _)| *slot == at).map_or(0, |(_, alternative)| *alternative);
         slots.iter().enumerate().map(|(at, slot)| slot[of(at)]).collect::<String>()

@@ -73,7 +73,7 @@ pub fn without_ptx(mut cubin: Vec<u8>) -> Result<Vec<u8>> {
 /// Sections begin at multiples of this at most.
 const ALIGNMENT: usize = 128;
 
-/// Takes the contents of a section out of an ELF file, but for a rest that keeps what follows aligned.
+/// Takes the contents of a section out of an ELF file, except for a rest that keeps what follows aligned.
 fn cut(elf: &mut Vec<u8>, name: &[u8]) -> Option<()> {
     let number = |elf: &[u8], at: usize, n: usize| -> Option<usize> {
         let bytes = elf.get(at..at.checked_add(n)?)?;

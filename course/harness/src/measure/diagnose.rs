@@ -2,7 +2,7 @@
 //!
 //! The sentence has two halves, each found on its own. *What* the wrong elements hold (nothing, zeros, a sum that ends
 //! too early, another product) is compared on a sample of them with what such a mistake would give; on integers that is
-//! exact, so a match is no accident. *Where* they lie is compared with the tiles.
+//! exact, so a match is not an accident. *Where* they lie is compared with the tiles.
 
 mod sums;
 #[cfg(test)]

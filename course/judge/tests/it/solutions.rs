@@ -162,7 +162,7 @@ fn there_are_enough_of_them_for_every_task() {
     let (right, wrong): (Vec<_>, Vec<_>) = all.iter().partition(|(solution, _)| solution.expect.is_empty());
     assert!(wrong.len() >= WRONG && right.len() >= RIGHT);
     for catalogue in catalogues() {
-        // Answers to tasks for the host are no kernels; the wrong ones are in `tests/it/host.rs`.
+        // Answers to tasks for the host are not kernels; the wrong ones are in `tests/it/host.rs`.
         for task in catalogue.tasks.iter().filter(|task| task.host.is_none()) {
             let of_task = |set: &[&(Solution, String)]| set.iter().any(|(one, _)| one.task.name == task.name);
             assert!(of_task(&wrong), "no wrong kernel for {}", task.name);

@@ -63,7 +63,7 @@ impl Search<'_> {
     }
 
     /// Adds conditions: of a store, that the first subscript is below the dimension; of a read of the old C, which may
-    /// hold what is no number, that its factor is not 0.
+    /// hold what is not a number, that its factor is not 0.
     pub(super) fn guards(&self) {
         let code = &self.code;
         for sign in code.all("=") {

@@ -46,7 +46,7 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
 
 /// Finds writes to registers of `wgmma`, moved ones included, from which a path without `wgmma.fence` leads to it.
 ///
-/// Moves by themselves are no writes, since compilers add them; they may move a written value.
+/// Moves by themselves are not writes, since compilers add them; they may move a written value.
 pub(crate) fn unfenced(
     ops: &[VirtualOp],
     cfg: &Cfg,

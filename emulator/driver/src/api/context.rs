@@ -155,7 +155,7 @@ export! {
         current()?;
         refuse_if(flags != 0, ERROR_INVALID_VALUE)?;
         context_of(peer)?;
-        // The only device is no peer of itself.
+        // The only device is not a peer of itself.
         Err(ERROR_PEER_ACCESS_UNSUPPORTED)
     }
 

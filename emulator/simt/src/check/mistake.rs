@@ -191,7 +191,7 @@ pub enum MistakeDetails {
         /// Bytes of a thread's stack.
         limit: u32,
     },
-    /// `E-TEXTURE`: a texture fetch through a value that is no texture object.
+    /// `E-TEXTURE`: a texture fetch through a value that is not a texture object.
     Texture { handle: u64 },
     /// `E-TENSOR`, `E-ALIGN`: a copy of a box that cannot start.
     TensorCopy { problem: BadTensor },
@@ -217,7 +217,7 @@ pub enum MistakeDetails {
         /// The first bytes of these that the copy reads: an offset in shared memory.
         address: u64,
     },
-    /// `E-WGMMA`: [`Mistake::instr`] is the product, but for [`BadWgmma::InFlight`].
+    /// `E-WGMMA`: [`Mistake::instr`] is the product, except for [`BadWgmma::InFlight`].
     Wgmma { problem: BadWgmma },
     /// `E-FRAGMENT`: [`Mistake::instr`] is the product.
     Fragment {

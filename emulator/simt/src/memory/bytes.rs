@@ -37,7 +37,7 @@ pub(crate) struct Bytes {
     launch_wrote: AtomicBool,
     /// An earlier launch has.
     kernels_wrote: AtomicBool,
-    /// Every byte counts as written but for those in `unmarked`; `written` is ignored.
+    /// Every byte counts as written except for those in `unmarked`; `written` is ignored.
     base_written: AtomicBool,
     /// Bytes that hold a copy of unwritten ones, as bits. Made when first needed.
     unmarked: OnceLock<Box<[AtomicU64]>>,

@@ -1,7 +1,7 @@
 //! Accesses to memory that several host threads share, by relaxed atomics of the widest natural size.
 //!
 //! A kernel's accesses may race with those of other blocks, of other launches and of the host, which a plain access in
-//! Rust must not. Everything goes through here but for two kinds of access:
+//! Rust must not. Everything goes through here except for two kinds of access:
 //!
 //! - the whole-warp loads and stores of `exec::memory::load_store` for weak accesses of 4-byte elements. They are
 //!   vector instructions, which atomics would cut into 32 scalar ones. A weak access that races is undefined in PTX,

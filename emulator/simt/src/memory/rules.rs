@@ -203,7 +203,7 @@ pub fn lanes_together(addresses: &Addresses, bytes: u32, direction: Direction) -
     if direction.is_load() && (pairs_up(1) || pairs_up(2)) { 2 * plain } else { plain }
 }
 
-/// Returns the lanes that one pass could serve: as [`lanes_together`], but lanes without a partner are no pairs.
+/// Returns the lanes that one pass could serve: as [`lanes_together`], but lanes without a partner are not pairs.
 fn lanes_at_best(addresses: &Addresses, bytes: u32, direction: Direction) -> usize {
     let together = lanes_together(addresses, bytes, direction);
     let plain = lanes_together(addresses, bytes, Direction::Store);

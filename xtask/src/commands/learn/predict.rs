@@ -216,7 +216,7 @@ impl Quiz<'_> {
         Ok(all_right)
     }
 
-    /// Prints the questions, and takes answers from standard input where that is no terminal.
+    /// Prints the questions, and takes answers from standard input where that is not a terminal.
     fn read(&mut self, all: &[Asked<'_>], chosen: &[&Asked<'_>]) -> Result<bool> {
         for asked in chosen {
             self.print(&format!("{}\n", self.question_text(asked)))?;

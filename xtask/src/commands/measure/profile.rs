@@ -107,7 +107,7 @@ fn launch(shape: Shape, json: bool) -> Vec<String> {
     words
 }
 
-/// Returns the profiler and its arguments, but for where its answer goes.
+/// Returns the profiler and its arguments, except for where its answer goes.
 fn profiler(program: &str, step: &Step) -> Vec<String> {
     let names: Vec<&str> = step.kernels.iter().map(|kernel| kernel.name).collect();
     let metrics: Vec<&str> = PAIRS.iter().flat_map(|pair| pair.metrics).copied().collect();

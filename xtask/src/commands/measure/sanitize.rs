@@ -72,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
 }
 
-/// Returns the tool and its arguments, but for where its answer goes.
+/// Returns the tool and its arguments, except for where its answer goes.
 fn sanitizer(program: &str, tool: &str) -> Vec<String> {
     [program, "--tool", tool, "--print-limit", "3"].map(str::to_owned).into()
 }

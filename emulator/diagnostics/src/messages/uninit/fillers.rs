@@ -237,7 +237,7 @@ pub(super) fn fillers<'a>(case: &Case<'a>, target: &'a Target, main_instr: u32) 
         let is_its = |loc: &SourceLoc| (loc.file, loc.line) == (file, line);
         let of_line = stores.iter().filter(|(_, frames)| frames.iter().any(is_its)).map(|(instr, _)| *instr);
         let instr = of_line.clone().next()?;
-        // In a loop, executions are no threads.
+        // In a loop, executions are not threads.
         let once = launch.inputs.executed.filter(|_| launch.loops(instr).is_empty());
         let threads = once.and_then(|executed| of_line.map(executed).max());
         Some(Filler { launch, target, main_instr, block, file, line, instr, threads })

@@ -11,7 +11,7 @@ pub enum CopiedBy {
     Unknown,
 }
 
-/// Use of an undefined value. Moving it is no use.
+/// Use of an undefined value. Moving it is not a use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     Address,

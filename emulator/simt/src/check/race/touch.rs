@@ -63,7 +63,7 @@ pub struct Touch<'a> {
     pub bytes: u32,
     /// Covered bytes: disjoint, in rising order, neighbours joined.
     pub runs: &'a [ByteRun],
-    /// Covered bytes as a bitmap, where one is at hand.
+    /// Covered bytes as a bitmap, where one is available.
     pub cells: Cells<'a>,
     /// Each lane's address minus `base`; lanes outside `mask` are ignored.
     pub lanes: &'a [i32; 32],
@@ -72,7 +72,7 @@ pub struct Touch<'a> {
     pub pattern: u64,
     /// Whether two lanes access the same byte.
     pub overlapping: bool,
-    /// The values of a write; `None` for reads and atomics, and for writes when not at hand.
+    /// The values of a write; `None` for reads and atomics, and for writes when not available.
     pub values: Option<&'a dyn Values>,
 }
 

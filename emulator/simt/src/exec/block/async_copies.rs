@@ -94,7 +94,7 @@ impl Copies {
 }
 
 impl Copy {
-    /// Performs the copy. Marks its bytes in `written`, but for those that were unwritten at their source.
+    /// Performs the copy. Marks its bytes in `written`, except for those that were unwritten at their source.
     ///
     /// # Safety
     /// `shared` is the memory of the block that started it.

@@ -36,7 +36,7 @@ impl<'a> AccessSpec<'a> {
         }
     }
 
-    /// Creates the operands of an ordinary access whose values, if it stores any, are not at hand.
+    /// Creates the operands of an ordinary access whose values, if it stores any, are not available.
     pub(crate) fn weak(space: MemSpace, addr: &'a Addr, bytes: u32, kind: AccessKind, pc: u32, memo: usize) -> Self {
         Self { space, addr, bytes, kind, order: Order::Weak, store: None, pc, memo }
     }

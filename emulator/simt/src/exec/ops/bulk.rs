@@ -204,7 +204,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Performs the stores of the `active` lanes, but for their last `pending` groups.
+    /// Performs the stores of the `active` lanes, except for their last `pending` groups.
     pub(crate) fn wait_for_bulk(&mut self, active: LaneMask, pending: u32) {
         let first = self.warp.index * 32;
         let mut stores = std::mem::take(&mut self.block.bulk.stores);

@@ -1,6 +1,6 @@
 //! Tracks values that nothing has defined.
 //!
-//! A load of bytes that nothing wrote is no mistake by itself: correct programs load, move and store padding of
+//! A load of bytes that nothing wrote is not a mistake by itself: correct programs load, move and store padding of
 //! structs, unset members and tails of vectors. So the loaded bits are tracked through registers and memory, and
 //! reported where they matter: in an address, a condition, an atomic, printed text, and stored results.
 //!

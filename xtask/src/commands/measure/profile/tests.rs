@@ -35,7 +35,7 @@ fn cells_may_hold_commas_and_quotes() {
     assert_eq!(cells(r#""a","b,c","d""e","""#), ["a", "b,c", "d\"e", ""]);
 }
 
-/// Returns a launch in which nothing happened, but for stores to shared memory.
+/// Returns a launch in which nothing happened, except for stores to shared memory.
 fn launch_of(ours: u64, theirs: u64) -> (Profile, Launched) {
     let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
     for pair in PAIRS {

@@ -75,7 +75,7 @@ impl Bench {
         let mut lanes =
             Lanes { regs: self.regs.as_mut_ptr(), consts: std::ptr::null(), preds: self.preds.as_mut_ptr() };
         // SAFETY: the operands are those of the bench, all in range and disjoint: sources from 2, the result at 0.
-        // Decode chose a function that this CPU can run. `src[3]` beyond its sources is no operand.
+        // Decode chose a function that this CPU can run. `src[3]` beyond its sources is not an operand.
         unsafe { (self.run)(&mut lanes, &self.args, active.bits()) };
         std::array::from_fn(|lane| match self.shape.dst {
             Class::Pred => u64::from(self.preds[0] >> lane & 1),
