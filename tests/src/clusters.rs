@@ -18,7 +18,7 @@ pub const WORDS: usize = 64;
 #[derive(Debug, Clone, Copy)]
 pub struct Case {
     pub name: &'static str,
-    /// Blocks of a cluster in x, y and z; `None`: a launch without.
+    /// Blocks of a cluster in x, y and z; `None` means a launch without.
     pub cluster: Option<[u32; 3]>,
     /// Blocks in x, y and z; 32 threads each.
     pub grid: [u32; 3],

@@ -82,7 +82,7 @@ fn head(fixture: &Fixture) -> Head {
     head
 }
 
-/// Makes the bytes of an argument from its description; `None`: not a description.
+/// Makes the bytes of an argument from its description; `None` if it is not a description.
 fn argument(memory: &Memory, description: &[String]) -> Option<Vec<u8>> {
     let description: Vec<&str> = description.iter().map(String::as_str).collect();
     let (kind, fill) = match description[..] {
@@ -141,7 +141,7 @@ pub fn folder(folder: &str) -> Vec<(Fixture, String)> {
     with_ptx.collect()
 }
 
-/// Launches a kernel as its head says, with all checks; `with_source`: the source text is available.
+/// Launches a kernel as its head says, with all checks; `with_source` tells whether the source text is available.
 pub fn run((one, ptx): &(Fixture, String), threads: usize, with_source: bool) -> Ran {
     let (name, text) = (&one.name, &one.source);
     let folder = root().join(&one.path);

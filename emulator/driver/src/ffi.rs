@@ -455,7 +455,7 @@ fn is_writable(maps: &str, address: u64, n: u64) -> bool {
     false
 }
 
-/// Copies ranges of this process without faulting. `None`: the system cannot; false: some range is not mapped.
+/// Copies ranges of this process without faulting, `None` if the system cannot; false if a range is not mapped.
 #[cfg(target_os = "linux")]
 pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Option<bool> {
     let mut done = true;

@@ -195,7 +195,7 @@ fn damaged(why: &str) -> Refused {
     (ERROR_INVALID_IMAGE, format!("the cubin is damaged: {why}"))
 }
 
-/// Reads an ELF image, whose head and tables give its length. `None`: they lead to memory that is unmapped or far.
+/// Reads an ELF image, whose head and tables give its length, `None` if they lead to memory that is unmapped or far.
 ///
 /// # Safety
 /// The image is as long as its head and tables say, or the system reports which memory is mapped (on Linux).

@@ -156,13 +156,13 @@ impl Emulator {
         }
     }
 
-    /// Sets the level of checks for this thread's launches; `None`: that of `TILE_CHECK`.
+    /// Sets the level of checks for this thread's launches; `None` means that of `TILE_CHECK`.
     pub fn set_checks(&self, level: Option<CheckLevel>) {
         // SAFETY: takes a number.
         unsafe { (self.set_checks)(level.map_or(-1, |level| level as c_int)) };
     }
 
-    /// Sets the thread-instructions after which launches are stopped, 0 for no limit; `None`: `TILE_BUDGET`.
+    /// Sets the thread-instructions after which launches are stopped, 0 for no limit; `None` means `TILE_BUDGET`.
     pub fn set_budget(&self, thread_instructions: Option<u64>) {
         // SAFETY: takes a number.
         unsafe { (self.set_budget)(thread_instructions.unwrap_or(u64::MAX)) };
@@ -174,7 +174,7 @@ impl Emulator {
         unsafe { (self.set_threads)(n.unwrap_or(u32::MAX)) };
     }
 
-    /// Prints diagnostics of this thread's launches on stderr (they are in the report in any case); `None`: as in
+    /// Prints diagnostics of this thread's launches on stderr (they are in the report in any case); `None` means as in
     /// `TILE_DIAGNOSIS`.
     pub fn set_diagnosis(&self, on: Option<bool>) {
         // SAFETY: takes a number.

@@ -121,7 +121,7 @@ pub struct InFlight {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisterWrite {
     pub line: u32,
-    /// Source lines of a move, which the compiler may have added. `None`: the operation computes or loads the value.
+    /// Source lines of a move, which the compiler may have added, `None` if the operation computes or loads the value.
     pub from: Option<Box<[u32]>>,
 }
 

@@ -204,7 +204,7 @@ impl Drop for Variables {
 }
 
 impl Module {
-    /// Loads PTX text. `level`: vector instructions to use, `None` for the best the CPU has.
+    /// Loads PTX text. `level` selects vector instructions, `None` the best that the CPU has.
     pub fn load(memory: &Arc<Memory>, text: &str, level: Option<CpuLevel>) -> Result<Self, LoadError> {
         let best = arithmetic::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));

@@ -46,21 +46,21 @@ pub const STACK_BYTES: u32 = 1024;
 #[derive(Debug, Clone)]
 pub struct LaunchOptions {
     pub check_level: CheckLevel,
-    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; `None`: no limit.
+    /// Thread-instructions after which a launch is stopped as runaway, 32 for each of a warp; `None` means no limit.
     pub budget: Option<NonZeroU64>,
-    /// Worker threads; `None`: one per core.
+    /// Worker threads; `None` means one per core.
     pub threads: Option<NonZeroUsize>,
     /// Whether blocks run in parallel even where their order could change results.
     pub unordered: bool,
     /// Address of the workspace of a cooperative launch, which `this_grid().sync()` finds through `%envreg1` and
-    /// `%envreg2`: 8 bytes that start as zeros. `None`: the launch is not cooperative.
+    /// `%envreg2`: 8 bytes that start as zeros, `None` if the launch is not cooperative.
     pub grid_workspace: Option<u64>,
     /// Blocks of a cluster in x, y and z, as the launch specifies them.
     pub cluster: Option<[u32; 3]>,
     /// Bytes of a thread's stack, for kernels whose depth of calls depends on data: what
     /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
     pub stack_bytes: u32,
-    /// Registers of a thread as the machine code has them; `None`: not known.
+    /// Registers of a thread as the machine code has them; `None` if not known.
     pub registers: Option<u32>,
     /// Names that messages use for what the launch passes.
     pub names: Names,

@@ -31,7 +31,7 @@ pub fn write_answers(answers: &Answers) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(text.as_bytes(), 9)
 }
 
-/// Reads what [`write_answers`] wrote. `None`: not such a file.
+/// Reads what [`write_answers`] wrote; `None` if that is not such a file.
 pub fn read_answers(bytes: &[u8]) -> Option<Answers> {
     let text = String::from_utf8(miniz_oxide::inflate::decompress_to_vec_zlib(bytes).ok()?).ok()?;
     text.lines().map(line).collect()
@@ -58,7 +58,7 @@ pub fn write_code(modules: &[(Vec<String>, Vec<u8>)]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(&bytes, 9)
 }
 
-/// Reads what [`write_code`] wrote. `None`: not such a file.
+/// Reads what [`write_code`] wrote; `None` if that is not such a file.
 pub fn read_code(bytes: &[u8]) -> Option<Vec<(Vec<String>, Vec<u8>)>> {
     let bytes = miniz_oxide::inflate::decompress_to_vec_zlib(bytes).ok()?;
     let mut rest = &bytes[..];

@@ -10,7 +10,7 @@ use records::Run;
 
 use crate::paths;
 
-/// Finds out before anything is measured whether it can be kept. `instead`: what to do where it cannot.
+/// Finds out before anything is measured whether it can be kept. `instead` says what to do if it cannot.
 pub fn folder(instead: &str) -> Result<PathBuf> {
     let root = paths::checkout().ok_or_else(|| {
         anyhow!("--save keeps records in book/data of a checkout, and this folder is not one; {instead}")

@@ -45,7 +45,7 @@ pub fn decode(module: &sass::Module, segments: &Segments, level: CpuLevel, accou
     if refused.is_empty() { Ok(Program { kernels, files }) } else { Err(DecodeError::Refused(refused)) }
 }
 
-/// Decodes a kernel: lowers its instructions, runs the passes, allocates registers. `files`: numbered sources.
+/// Decodes a kernel: lowers its instructions, runs the passes, allocates registers. `files` are its numbered sources.
 fn decode_kernel(
     code: &sass::CubinKernel,
     number: usize,

@@ -95,7 +95,7 @@ impl Target {
 pub(crate) const LOCAL_ARRAYS: &str = "the local memory of a thread";
 
 impl LaunchContext<'_> {
-    /// Returns the array that an access of `instr` meant. `None`: the address belongs to nothing.
+    /// Returns the array that an access of `instr` meant, `None` if the address belongs to nothing.
     pub(crate) fn target(
         &self,
         instr: u32,

@@ -113,7 +113,7 @@ pub(crate) fn runaway(
     draft.on_gpu(format!("{stops}{hangs}; on a GPU that drives a display it is killed (\"launch timed out\")."))
 }
 
-/// Returns the reason that a loop does not end, as far as its text and the arguments tell. `slow`: what to do about one
+/// Returns the reason that a loop does not end, as far as its text and the arguments tell. `slow` says what to do about one
 /// that is only slow.
 fn loop_reason(
     launch: &LaunchContext<'_>,
@@ -384,7 +384,7 @@ pub(crate) fn trap(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     draft.advice("find out how that value came about; the trap is there to catch it.").on_gpu(on_gpu)
 }
 
-/// Returns the `__constant__` variables that the source stores to. `None`: the source may have a trap of its own.
+/// Returns the `__constant__` variables that the source stores to, `None` if the source may have a trap of its own.
 fn stored_constants(launch: &LaunchContext<'_>, instr: u32) -> Option<Vec<String>> {
     let sources: Vec<&Source> =
         launch.inputs.files.iter().filter_map(|(file, _)| launch.source_of_file(*file)).collect();

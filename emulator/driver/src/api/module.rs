@@ -66,7 +66,7 @@ impl Function {
 pub(crate) struct Prepared {
     pub(crate) block: Option<[c_uint; 3]>,
     pub(crate) dynamic_shared: c_uint,
-    /// Bytes of arguments that the program announced; `None`: as many as the kernel takes.
+    /// Bytes of arguments that the program announced; `None` means as many as the kernel takes.
     pub(crate) size: Option<usize>,
     pub(crate) arguments: Vec<u8>,
 }

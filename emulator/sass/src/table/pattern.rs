@@ -346,7 +346,7 @@ impl Operands {
         self.tokens.iter_mut().for_each(|token| token.reuse = None);
     }
 
-    /// Parses one operand. `three`: the row has an operand C.
+    /// Parses one operand. `three` tells whether the row has an operand C.
     fn add(&mut self, text: &str, form: Form, three: bool) {
         let (text, hidden) = match text.strip_prefix('{') {
             None => (text, None),

@@ -106,10 +106,10 @@ pub enum MistakeDetails {
         load: u32,
         /// Use that makes the undefined value a mistake.
         used: Use,
-        /// The last store of a copy of the value. `None`: nothing was stored at the address.
+        /// The last store of a copy of the value, `None` if nothing was stored at the address.
         copied: Option<CopiedBy>,
         /// Byte ranges (start, end) of the same array that were written before the use, or of the same allocation
-        /// before the launch, as addresses like [`BadAccess::address`], in order. `None`: not known, as of later
+        /// before the launch, as addresses like [`BadAccess::address`], in order, `None` if not known, as of later
         /// mistakes of a kind.
         written: Option<Box<[(u64, u64)]>>,
         /// The asynchronous copy that was to write it.
@@ -155,7 +155,7 @@ pub enum MistakeDetails {
     },
     /// `E-LOOP`: the kernel does not end.
     Runaway {
-        /// Thread-instructions allowed to the launch; `None`: there was no limit.
+        /// Thread-instructions allowed to the launch; `None` if there was no limit.
         budget: Option<NonZeroU64>,
         known: KnownOfLoop,
         /// First and last instruction of the loop that the warp is in, when known.

@@ -234,7 +234,7 @@ impl Bytes {
         }
     }
 
-    /// Returns the ranges that were written before the launch that ends here, at most `limit` of them. `None`: the
+    /// Returns the ranges that were written before the launch that ends here, at most `limit` of them; `None` means the
     /// launch has changed them, or may have on other threads of its own. Does not depend on their number.
     pub(crate) fn written_before(&self, stopped: bool, limit: usize) -> Option<Vec<(u64, u64)>> {
         if !self.host_wrote() && !self.kernels_wrote.load(Ordering::Relaxed) {

@@ -16,7 +16,7 @@ pub enum BadWgmma {
         factor: bool,
         /// Groups that the warp has committed after the MMA's group; `None` if that one is not committed.
         behind: Option<u32>,
-        /// Groups that the last wait of the warp left in flight; `None`: it has not waited.
+        /// Groups that the last wait of the warp left in flight; `None` if it has not waited.
         left: Option<u32>,
     },
     /// The warp has executed no `wgmma.fence` before its first product.
@@ -33,7 +33,7 @@ pub enum BadWgmma {
         factor: char,
         /// The first bytes that changed.
         address: u32,
-        /// A bulk copy that writes there. `None`: stores did.
+        /// A bulk copy that writes there, `None` if stores did.
         by: Option<InstrThread>,
     },
     /// A part of the factor lies outside of the array that it starts in.
@@ -141,13 +141,13 @@ pub struct CopyInFlight {
     pub instr: u32,
     /// Thread in the block that started it.
     pub thread: u32,
-    /// Groups that this thread committed after the copy's; `None`: the copy's own is not committed.
+    /// Groups that this thread committed after the copy's; `None` if the copy's own is not committed.
     pub behind: Option<u32>,
-    /// Groups that the last `cp.async.wait_group` of this thread left in flight; `None`: it has not waited.
+    /// Groups that the last `cp.async.wait_group` of this thread left in flight; `None` if it has not waited.
     pub left: Option<u32>,
     /// The same number at the time of that wait; `None` if the copy's group was committed later.
     pub behind_then: Option<u32>,
-    /// The phase of an mbarrier that the copy belongs to; `None`: the copy is a `cp.async`.
+    /// The phase of an mbarrier that the copy belongs to; `None` if the copy is a `cp.async`.
     pub phase: Option<PhaseOfCopy>,
 }
 

@@ -31,7 +31,7 @@ pub struct PhaseWaits {
     pub group: BarrierGroup,
     /// Offset of the mbarrier.
     pub offset: u32,
-    /// The parity that they name; `None`: they name the phase itself.
+    /// The parity that they name; `None` if they name the phase itself.
     pub parity: Option<u8>,
     /// Phases of the barrier that have ended.
     pub ended: u64,

@@ -83,7 +83,7 @@ impl BlockClocks {
         }
     }
 
-    /// Records an access of a block, by units of `1 << shift` bytes. `who`: instruction and thread of a lane, packed.
+    /// Records an access of a block, by units of `1 << shift` bytes. `who` packs instruction and thread of a lane.
     pub(super) fn access(&mut self, block: u64, touch: &Touch<'_>, shift: u32, packed: impl Fn(u32) -> u32) {
         let Ok(by) = u32::try_from(block + 1) else { return };
         if self.steps > MAX_STEPS {
@@ -115,7 +115,7 @@ impl BlockClocks {
         }
     }
 
-    /// Checks and records a plain access to a unit; `differs`: a write that changes what memory holds.
+    /// Checks and records a plain access to a unit; `differs` tells whether it is a write that changes what memory holds.
     fn plain_access(&mut self, block: u64, unit: u64, (kind, by, who): (AccessMark, u32, u32), differs: bool) {
         let has_room = self.cells.len() < MAX_CHUNKS;
         let chunk_number = unit / CHUNK;

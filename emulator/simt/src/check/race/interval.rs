@@ -22,7 +22,7 @@ use program::{DecodedKernel, MemSpace};
 /// Mapping from addresses to chunks.
 pub(crate) trait Space: Default {
     const SPACE: MemSpace;
-    /// Returns the index of the chunk that starts at `number` chunks; `None`: it is not followed.
+    /// Returns the index of the chunk that starts at `number` chunks; `None` if it is not followed.
     fn chunk(&mut self, chunk_number: u64) -> Option<u32>;
     fn number(&self, chunk: u32) -> u64;
     /// Forgets all chunks. Called when a block begins.
@@ -127,7 +127,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// Records that lanes of the running warp passed `bar.warp.sync` together; `all`: no lane was left out.
+    /// Records that lanes of the running warp passed `bar.warp.sync` together; `all` tells whether no lane was left out.
     pub(crate) fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
         if all {
             self.begin_step();

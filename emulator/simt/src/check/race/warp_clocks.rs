@@ -161,7 +161,7 @@ impl WarpClocks {
         self.mbarriers.entry(barrier).or_insert(new)
     }
 
-    /// Records how many phases of an mbarrier have ended; `waited`: the warp whose wait found one to have ended.
+    /// Records how many phases of an mbarrier have ended; `waited` is the warp whose wait found one to have ended.
     pub(crate) fn set_mbarrier_phase(&mut self, barrier: u32, number: u64, waited: Option<u32>) {
         let phase = self.phase(barrier);
         if number != phase.number {

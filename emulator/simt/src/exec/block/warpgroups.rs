@@ -36,7 +36,7 @@ pub(crate) struct WarpProgress {
     pub(crate) waited: u64,
     /// Groups that it has committed.
     pub(crate) committed: u32,
-    /// Groups that its last wait left in flight; `None`: it has not waited.
+    /// Groups that its last wait left in flight; `None` if it has not waited.
     pub(crate) left: Option<u32>,
     /// Whether the warp has executed `wgmma.fence`.
     pub(crate) fenced: bool,

@@ -20,7 +20,7 @@ use crate::exec::memory::load_store::{LaneAddresses, Located};
 use crate::exec::{fiber::AfterOp, memo::Home};
 use crate::exec::{run_mode::General, worker::Worker};
 
-/// Returns the new value. `flush`: subnormal `f32` become zero, as in global memory ("atom" in the PTX manual).
+/// Returns the new value. With `flush`, subnormal `f32` become zero, as in global memory ("atom" in the PTX manual).
 fn apply(kind: AtomicKind, ty: Type, flush: bool, old: u64, b: u64, c: u64) -> u64 {
     use AtomicKind::*;
     let wide = ty.bytes() == 8;

@@ -47,7 +47,7 @@ impl Worker<'_> {
         ControlFlow::Break(AfterOp::Frames)
     }
 
-    /// Groups the lanes by function, that of the lowest lane first. `None`: a lane's target cannot be called.
+    /// Groups the lanes by function, that of the lowest lane first, `None` if a lane's target cannot be called.
     fn targets(
         &mut self,
         calls: &Calls,

@@ -91,7 +91,7 @@ fn corner(place: f32) -> (i64, f32) {
     (low as i64, weight)
 }
 
-/// Returns a texel's number on one axis; `None`: beyond the border.
+/// Returns a texel's number on one axis; `None` if it is beyond the border.
 fn resolve(object: &TextureObject, axis: usize, i: i64, n: i64) -> Option<i64> {
     if n <= 0 {
         return None;

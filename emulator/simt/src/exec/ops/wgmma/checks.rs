@@ -171,7 +171,7 @@ impl Worker<'_> {
         outside.is_some()
     }
 
-    /// Returns whether a copy to one of the pieces is in flight. `element`: bytes of one element.
+    /// Returns whether a copy to one of the pieces is in flight. `element` is the size of one element in bytes.
     fn reads_too_early(&mut self, pieces: &[u32], element: u32, pc: u32, active: LaneMask) -> bool {
         let lane = active.first();
         let found = pieces.iter().find_map(|&at| {
