@@ -113,8 +113,8 @@ pub(crate) fn runaway(
     draft.on_gpu(format!("{stops}{hangs}; on a GPU that drives a display it is killed (\"launch timed out\")."))
 }
 
-/// Returns the reason that a loop does not end, as far as its text and the arguments tell. `slow` says what to do about one
-/// that is only slow.
+/// Returns the reason that a loop does not end, as far as its text and the arguments tell. `slow` says what to
+/// do about one that is only slow.
 fn loop_reason(
     launch: &LaunchContext<'_>,
     mistake: &MistakeGroup,

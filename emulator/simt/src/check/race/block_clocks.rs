@@ -115,7 +115,7 @@ impl BlockClocks {
         }
     }
 
-    /// Checks and records a plain access to a unit; `differs` tells whether it is a write that changes what memory holds.
+    /// Checks and records a plain access to a unit; `differs` marks a write that changes what memory holds.
     fn plain_access(&mut self, block: u64, unit: u64, (kind, by, who): (AccessMark, u32, u32), differs: bool) {
         let has_room = self.cells.len() < MAX_CHUNKS;
         let chunk_number = unit / CHUNK;

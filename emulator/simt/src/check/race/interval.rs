@@ -127,7 +127,7 @@ impl<S: Space> Interval<S> {
         }
     }
 
-    /// Records that lanes of the running warp passed `bar.warp.sync` together; `all` tells whether no lane was left out.
+    /// Records that lanes of the running warp passed `bar.warp.sync` together; `all` means that no lane was left out.
     pub(crate) fn warp_sync(&mut self, instr: u32, mask: LaneMask, all: bool) {
         if all {
             self.begin_step();

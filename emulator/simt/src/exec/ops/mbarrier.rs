@@ -85,7 +85,8 @@ impl Worker<'_> {
         self.activity.progress = true;
     }
 
-    /// Performs an operation but `init` for one lane; `operand` is a count, bytes or a parity. Returns whether a wait ends.
+    /// Performs an operation except `init` for one lane; `operand` is a count, bytes or a parity. Returns whether a
+    /// wait ends.
     fn mbarrier_of_lane(&mut self, b: &Mbarrier, barrier: u32, operand: u32, pc: u32, lane: usize) -> bool {
         self.check_synchronised(barrier, pc, lane);
         self.check_overwritten(barrier, pc);

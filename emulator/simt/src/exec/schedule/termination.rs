@@ -241,7 +241,8 @@ struct Deciding {
 }
 
 impl Deciding {
-    /// Returns `None` where the path depends on more than registers, as on shared data. `is_alone` tells whether no other warp runs.
+    /// Returns `None` if the path depends on more than registers, as on shared data. `is_alone` tells whether no other
+    /// warp runs.
     fn new<'p>(
         job: &LaunchJob<'_>,
         positions: impl Iterator<Item = &'p u32> + Clone,
