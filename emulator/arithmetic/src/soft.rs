@@ -183,6 +183,24 @@ pub(super) fn fma(a: u64, b: u64, c: u64, format: Format, mode: impl Into<Mode>)
     })
 }
 
+/// `fma` and `fmaf` of C, which `mul_add` calls where no instruction is chosen. Those of mingw-w64 round twice: to the
+/// 80 bits of x87, then to the type. The linker prefers these.
+#[cfg(all(windows, target_env = "gnu"))]
+mod c {
+    use super::{F32, F64, Round, fma};
+
+    #[unsafe(export_name = "fma")]
+    extern "C" fn fma64(a: f64, b: f64, c: f64) -> f64 {
+        fma(a.to_bits(), b.to_bits(), c.to_bits(), F64, Round::Nearest).map_or(f64::NAN, f64::from_bits)
+    }
+
+    #[unsafe(export_name = "fmaf")]
+    extern "C" fn fma32(a: f32, b: f32, c: f32) -> f32 {
+        let [a, b, c] = [a, b, c].map(|x| u64::from(x.to_bits()));
+        fma(a, b, c, F32, Round::Nearest).map_or(f32::NAN, |bits| f32::from_bits(bits as u32))
+    }
+}
+
 /// Returns `a + b`, or `None` where the result is NaN, as the functions below do.
 pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
     let one = (format.bias() as u64) << format.fraction_bits;

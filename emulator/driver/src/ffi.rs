@@ -424,9 +424,10 @@ pub(crate) fn can_read(address: u64, n: usize) -> bool {
 
 /// Returns whether a range is mapped for reading and writing; without a test for that, what [`can_read`] returns.
 pub(crate) fn can_write_all(address: u64, n: usize) -> bool {
-    match std::fs::read_to_string("/proc/self/maps") {
-        Ok(maps) => is_writable(&maps, address, n as u64),
-        Err(_) => can_read(address, n),
+    // Wine shows Windows programs the file of Linux.
+    match cfg!(target_os = "linux").then(|| std::fs::read_to_string("/proc/self/maps")) {
+        Some(Ok(maps)) => is_writable(&maps, address, n as u64),
+        _ => can_read(address, n),
     }
 }
 
@@ -484,8 +485,27 @@ pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Optio
     Some(done)
 }
 
-/// Copies ranges of this process without faulting: only Linux can.
-#[cfg(not(target_os = "linux"))]
+/// Copies ranges of this process without faulting.
+#[cfg(windows)]
+pub(crate) fn read_process(from: &[(u64, usize)], to: &mut [&mut [u8]]) -> Option<bool> {
+    unsafe extern "system" {
+        fn GetCurrentProcess() -> *mut c_void;
+        fn ReadProcessMemory(of: *mut c_void, at: *const c_void, to: *mut c_void, n: usize, done: *mut usize) -> i32;
+    }
+    let read = |((address, n), target): (&(u64, usize), &mut &mut [u8])| {
+        assert_eq!(*n, target.len());
+        // SAFETY: the target is ours to write and as long; the system checks the source, and a null pointer is allowed.
+        let done = unsafe {
+            let at = *address as usize as *const c_void;
+            ReadProcessMemory(GetCurrentProcess(), at, target.as_mut_ptr().cast(), *n, std::ptr::null_mut())
+        };
+        done != 0
+    };
+    Some(from.iter().zip(to).all(read))
+}
+
+/// Copies ranges of this process without faulting: only Linux and Windows can.
+#[cfg(not(any(target_os = "linux", windows)))]
 pub(crate) fn read_process(_from: &[(u64, usize)], _to: &mut [&mut [u8]]) -> Option<bool> {
     None
 }

@@ -13,7 +13,8 @@ use crate::common::{
 
 /// Returns a handle that the driver never issued.
 fn stray<T>() -> *mut T {
-    0x1234_5678_usize as *mut T
+    // Bits so high are part of no address.
+    0x1234_5678_9abc_def0_usize as *mut T
 }
 
 #[test]

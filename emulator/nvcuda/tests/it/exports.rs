@@ -97,9 +97,10 @@ fn emulated_what_cudarc_names_for_this_version_is_exported() {
 #[test]
 fn emulated_the_library_answers_to_the_names_that_programs_open() {
     emulator();
-    for name in ["libcuda.so.1", "libcuda.so"] {
+    let names: &[&str] = if cfg!(windows) { &["nvcuda.dll", "nvcuda"] } else { &["libcuda.so.1", "libcuda.so"] };
+    for name in names {
         // SAFETY: it is loaded already.
-        let library = unsafe { libloading::Library::new(name) }.expect(name);
+        let library = unsafe { libloading::Library::new(*name) }.expect(name);
         // SAFETY: only the address is taken.
         let ours = unsafe { library.get::<*const ()>(b"tile_version") };
         assert!(ours.is_ok(), "{name}");
