@@ -19,7 +19,7 @@ use xtask_support::{interrupt, source, wheels};
 pub const MISSING: &str = if wheels::IS_OFFERED {
     "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup"
 } else {
-    "no clang found, and NVIDIA's compiler is used on Linux alone; install clang 14 or later"
+    "no clang found, and NVIDIA's compiler is for Linux and Windows; install clang 14 or later"
 };
 
 /// Declarations that NVIDIA's compilers have built in.

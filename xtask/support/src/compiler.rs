@@ -71,7 +71,10 @@ pub fn serve(args: &Args) -> Result<CommandOutcome> {
         output::print(&serde_json::to_string(&nvrtc.nvrtc.version)?)?;
         return Ok(CommandOutcome::Passed);
     }
-    enter_deleted_folder();
+    // Windows deletes no folder that is in use.
+    if cfg!(unix) {
+        enter_deleted_folder();
+    }
     for line in std::io::stdin().lines() {
         let input: CompileInput = serde_json::from_str(&line?)?;
         let answer: Answer = nvrtc.compile(&input).map_err(Failure::from);

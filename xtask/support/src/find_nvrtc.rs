@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 
-use crate::nvrtc::{Nvrtc, VERSION, include_directory, site_packages};
+use crate::nvrtc::{LIBRARY, Nvrtc, VERSION, include_directory, site_packages};
 use crate::output::Stop;
 use crate::{compiler, wheels};
 
@@ -38,7 +38,7 @@ impl Nvrtc {
         };
         let mut other = None;
         for directory in candidate_directories() {
-            if !directory.join("libnvrtc.so.12").exists() {
+            if !directory.join(LIBRARY).exists() {
                 continue;
             }
             let version = match compiler::version(&directory) {
@@ -66,17 +66,19 @@ impl Nvrtc {
 fn candidate_directories() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc/lib");
+    const FOLDERS: &[&str] = if cfg!(windows) { &["bin"] } else { &["lib64", "lib"] };
+    let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc").join(FOLDERS[FOLDERS.len() - 1]);
+    let in_toolkit = |root: &Path| FOLDERS.iter().map(|folder| root.join(folder)).collect::<Vec<_>>();
     if let Some(directory) = variable(VARIABLE) {
         // No other folder is tried when it is set.
-        return vec![in_packages(&directory), directory.join("lib64"), directory.join("lib"), directory];
+        return [vec![in_packages(&directory)], in_toolkit(&directory), vec![directory]].concat();
     }
     found.push(in_packages(&wheels::directory()));
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         found.extend(std::env::split_paths(&path));
     }
     for root in [variable("CUDA_PATH"), variable("CUDA_HOME"), Some("/usr/local/cuda".into())] {
-        found.extend(root.iter().flat_map(|root| [root.join("lib64"), root.join("lib")]));
+        found.extend(root.iter().flat_map(|root| in_toolkit(root)));
     }
     found.extend(site_packages().iter().map(|root| in_packages(root)));
     found

@@ -32,6 +32,16 @@ type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 /// Committed PTX is PTX ISA 8.4, so that every driver since CUDA 12.4 reads it.
 pub const VERSION: (i32, i32) = (12, 4);
 
+/// File of the compiler, and the start of the name of its builtins, which the minor version and an ending follow.
+#[cfg(not(windows))]
+pub(crate) const LIBRARY: &str = "libnvrtc.so.12";
+#[cfg(not(windows))]
+const BUILTINS: [&str; 2] = ["libnvrtc-builtins.so.12.", ""];
+#[cfg(windows)]
+pub(crate) const LIBRARY: &str = "nvrtc64_120_0.dll";
+#[cfg(windows)]
+const BUILTINS: [&str; 2] = ["nvrtc-builtins64_12", ".dll"];
+
 /// The compiler refuses a source, with these messages.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -95,12 +105,12 @@ impl LoadedNvrtc {
     /// Loads the compiler of a folder into this process, which ends if it is damaged.
     pub fn load(directory: &Path) -> anyhow::Result<Self> {
         let mut libraries = Vec::new();
-        // libnvrtc opens its builtins by bare name; loading them first by path spares the user a library path.
+        // The compiler opens its builtins by bare name; loading them first by path spares the user a library path.
         // A sandbox need not let this process list the folder.
-        let builtins = (0..=9).map(|minor| directory.join(format!("libnvrtc-builtins.so.12.{minor}")));
-        for path in builtins.filter(|path| path.is_file()).chain([directory.join("libnvrtc.so.12")]) {
+        let builtins = (0..=9).map(|minor| directory.join(BUILTINS.join(&minor.to_string())));
+        for path in builtins.filter(|path| path.is_file()).chain([directory.join(LIBRARY)]) {
             // SAFETY: the initialisers of NVIDIA's own libraries; the user chose the folder.
-            libraries.push(unsafe { open(&path) }?);
+            libraries.push(unsafe { Library::new(&path) }?);
         }
         let library = libraries.last().context("no library")?;
         // SAFETY: the types are those of <nvrtc.h>, unchanged since CUDA 7.
@@ -190,22 +200,6 @@ fn failure(code: c_int, name: &str, log: &str) -> anyhow::Error {
 }
 
 /// # Safety
-/// As for [`Library::new`].
-unsafe fn open(path: &Path) -> Result<Library, libloading::Error> {
-    #[cfg(unix)]
-    {
-        use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
-        // SAFETY: the caller's.
-        unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) }.map(Into::into)
-    }
-    #[cfg(not(unix))]
-    // SAFETY: the caller's.
-    unsafe {
-        Library::new(path)
-    }
-}
-
-/// # Safety
 /// `program` is alive, and the two functions belong together.
 unsafe fn text(program: Program, buffer: Buffer) -> String {
     // SAFETY: the caller's.
@@ -243,5 +237,7 @@ pub fn site_packages() -> Vec<PathBuf> {
 pub(crate) fn include_directory(nvrtc: &Path) -> Option<PathBuf> {
     let beside = ["../../cuda_runtime/include", "../include"].map(|p| nvrtc.join(p));
     let known = beside.into_iter().chain(["/usr/local/cuda/include".into()]);
-    known.filter(|p| p.join("cuda_fp16.h").exists()).find_map(|p| p.canonicalize().ok())
+    // NVRTC reads no path that begins with `\\?\`, as Windows resolves them.
+    let resolved = |p: PathBuf| if cfg!(windows) { std::path::absolute(p) } else { p.canonicalize() };
+    known.filter(|p| p.join("cuda_fp16.h").exists()).find_map(|p| resolved(p).ok())
 }

@@ -239,8 +239,12 @@ pub fn normalise(ptx: &str, root: &Path, include: Option<&Path>) -> String {
 /// NVRTC adds for a file that it finds.
 fn file_line(line: &str, folders: &[&Path]) -> Option<String> {
     let (before, rest) = line.split_once('"')?;
-    let path = unescaped(rest)?;
-    let inside = |folder: &&Path| path.strip_prefix(folder.as_os_str().as_encoded_bytes())?.strip_prefix(b"/");
+    // Committed PTX has slashes.
+    let slash = |byte: u8| if cfg!(windows) && byte == b'\\' { b'/' } else { byte };
+    let with_slashes = |path: &[u8]| path.iter().map(|byte| slash(*byte)).collect::<Vec<u8>>();
+    let path = with_slashes(&unescaped(rest)?);
+    let of_folder = |folder: &Path| with_slashes(folder.as_os_str().as_encoded_bytes());
+    let inside = |folder: &&Path| path.strip_prefix(&of_folder(folder)[..])?.strip_prefix(b"/");
     let short = folders.iter().find_map(inside).unwrap_or(&path);
     Some(format!("{before}\"{}\"", short.escape_ascii()))
 }

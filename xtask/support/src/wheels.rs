@@ -19,53 +19,41 @@ pub const VERSION: &str = "12.4.127";
 /// A file of one release of a package, and what it must be.
 pub struct Wheel {
     pub package: &'static str,
-    pub file: &'static str,
+    pub file: String,
     pub sha256: &'static str,
     /// The folder to extract.
     pub folder: &'static str,
 }
 
-/// Returns the packages for a kind of machine, by the hashes that PyPI lists.
-#[allow(unused_macros, reason = "there are packages for some kinds of machines alone")]
-macro_rules! wheels {
-    ($machine:literal, $nvrtc:literal, $runtime:literal $(,)?) => {
-        &[
-            // The compiler itself.
-            Wheel {
-                package: "nvidia-cuda-nvrtc-cu12",
-                file: concat!("nvidia_cuda_nvrtc_cu12-12.4.127-py3-none-manylinux2014_", $machine, ".whl"),
-                sha256: $nvrtc,
-                folder: "nvidia/cuda_nvrtc/",
-            },
-            // The headers of CUDA: `cuda_fp16.h`, `cuda_bf16.h` …; `mma.h` needs others, of nvcc.
-            Wheel {
-                package: "nvidia-cuda-runtime-cu12",
-                file: concat!("nvidia_cuda_runtime_cu12-12.4.127-py3-none-manylinux2014_", $machine, ".whl"),
-                sha256: $runtime,
-                folder: "nvidia/cuda_runtime/include/",
-            },
-        ]
-    };
-}
-
-/// The wheel for this platform.
-#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-pub const WHEELS: &[Wheel] = wheels!(
-    "x86_64",
-    "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338",
-    "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5",
-);
-#[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-pub const WHEELS: &[Wheel] = wheels!(
-    "aarch64",
-    "0eedf14185e04b76aa05b1fea04133e59f465b6f960c0cbf4e37c3cb6b0ea198",
-    "961fe0e2e716a2a1d967aab7caee97512f71767f852f67432d572e36cb3a11f3",
-);
-#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-pub const WHEELS: &[Wheel] = &[];
+/// Platform in the names of the files, and the hashes that PyPI lists: of the compiler, and of the headers of CUDA
+/// (`cuda_fp16.h`, `cuda_bf16.h` …; `mma.h` needs others, of nvcc).
+const PLATFORM: Option<(&str, [&str; 2])> = if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+    let nvrtc = "a178759ebb095827bd30ef56598ec182b85547f1508941a3d560eb7ea1fbf338";
+    Some(("manylinux2014_x86_64", [nvrtc, "64403288fa2136ee8e467cdc9c9427e0434110899d07c779f25b5c068934faa5"]))
+} else if cfg!(all(target_os = "linux", target_arch = "aarch64")) {
+    let nvrtc = "0eedf14185e04b76aa05b1fea04133e59f465b6f960c0cbf4e37c3cb6b0ea198";
+    Some(("manylinux2014_aarch64", [nvrtc, "961fe0e2e716a2a1d967aab7caee97512f71767f852f67432d572e36cb3a11f3"]))
+} else if cfg!(all(windows, target_arch = "x86_64")) {
+    let nvrtc = "a961b2f1d5f17b14867c619ceb99ef6fcec12e46612711bcec78eb05068a60ec";
+    Some(("win_amd64", [nvrtc, "09c2e35f48359752dfa822c09918211844a3d93c100a715d79b59591130c5e1e"]))
+} else {
+    None
+};
 
 /// Whether NVIDIA publishes wheels for this kind of machine.
-pub const IS_OFFERED: bool = !WHEELS.is_empty();
+pub const IS_OFFERED: bool = PLATFORM.is_some();
+
+/// Returns the packages for this kind of machine.
+pub fn wheels() -> Vec<Wheel> {
+    let packages = ["nvidia-cuda-nvrtc-cu12", "nvidia-cuda-runtime-cu12"];
+    let folders = ["nvidia/cuda_nvrtc/", "nvidia/cuda_runtime/include/"];
+    let Some((platform, hashes)) = PLATFORM else { return Vec::new() };
+    let wheel = |at: usize| {
+        let file = format!("{}-{VERSION}-py3-none-{platform}.whl", packages[at].replace('-', "_"));
+        Wheel { package: packages[at], file, sha256: hashes[at], folder: folders[at] }
+    };
+    vec![wheel(0), wheel(1)]
+}
 
 /// Returns the folder that receives the compiler.
 pub fn directory() -> PathBuf {

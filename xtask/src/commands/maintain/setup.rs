@@ -16,7 +16,7 @@ use catalog::provenance;
 use xtask_support::CommandOutcome;
 use xtask_support::find_nvrtc::Damaged;
 use xtask_support::nvrtc::Nvrtc;
-use xtask_support::wheels::{IS_OFFERED, VERSION, WHEELS, Wheel, directory};
+use xtask_support::wheels::{IS_OFFERED, VERSION, Wheel, directory};
 use xtask_support::{output, paths, wheels};
 
 use crate::commands::maintain::wheel;
@@ -37,11 +37,11 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
     ensure!(
         IS_OFFERED,
-        "NVIDIA's compiler is used on Linux alone; copies of tasks are compiled with clang where it is installed"
+        "NVIDIA's compiler is for Linux and Windows; elsewhere, copies of tasks are compiled with clang"
     );
     let shown = || paths::display_path(&directory());
     let new = StagedFolder::new(&directory()).with_context(shown)?;
-    WHEELS.iter().try_for_each(|wheel| get(wheel, new.path()))?;
+    wheels::wheels().iter().try_for_each(|wheel| get(wheel, new.path()))?;
     wheels::record(new.path()).and_then(|()| new.finish()).with_context(shown)?;
     output::note(&format!("ready: {}", Nvrtc::find()?.title()));
     Ok(CommandOutcome::Passed)
@@ -51,7 +51,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
 fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
     type Way = fn(&Wheel, &Path) -> Result<()>;
     let ways: [(&str, Way); 2] = [("curl", with_curl), ("pip", with_pip)];
-    let path = folder.join(wheel.file);
+    let path = folder.join(&wheel.file);
     let mut why = Vec::new();
     for (name, way) in ways {
         let outcome = way(wheel, folder).and_then(|()| checked(&path, wheel.sha256));
@@ -89,9 +89,9 @@ fn with_curl(wheel: &Wheel, folder: &Path) -> Result<()> {
         .unwrap_or_else(|| "https://pypi.org/simple".into());
     let page_url = format!("{}/{}/", index.trim_end_matches('/'), wheel.package);
     let page = run_quietly(curl().arg(&page_url))?;
-    let url = link(&String::from_utf8_lossy(&page), &page_url, wheel.file)
+    let url = link(&String::from_utf8_lossy(&page), &page_url, &wheel.file)
         .ok_or_else(|| anyhow!("{page_url} does not list {}", wheel.file))?;
-    let target = folder.join(wheel.file);
+    let target = folder.join(&wheel.file);
     run_quietly(curl().arg("--output").arg(target).arg(url))?;
     Ok(())
 }
