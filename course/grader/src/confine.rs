@@ -12,10 +12,10 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::sandbox::RlimitValues;
+use crate::sandbox::Ceilings;
 
 /// Becomes the program; returns only on failure. With `reads`, it can reach nothing but these files and folders.
-pub fn become_program(limits: &RlimitValues, reads: &[PathBuf], program: &[OsString]) -> io::Error {
+pub fn become_program(limits: &Ceilings, reads: &[PathBuf], program: &[OsString]) -> io::Error {
     let Some((name, arguments)) = program.split_first() else {
         return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
     };
@@ -49,16 +49,17 @@ pub fn is_out_of_time() -> bool {
     known && u64::try_from(seconds).is_ok_and(|seconds| seconds >= limit.rlim_cur)
 }
 
-fn set(limits: &RlimitValues) -> io::Result<()> {
+fn set(limits: &Ceilings) -> io::Result<()> {
     const OPEN_FILES: u64 = 256;
+    let [seconds, memory, file, processes] = *limits;
     // The soft and the hard limit differ by one second: the signal of the soft one identifies the limit.
-    limit(libc::RLIMIT_CPU as _, limits.seconds, limits.seconds + 1)?;
-    limit(libc::RLIMIT_FSIZE as _, limits.file, limits.file)?;
+    limit(libc::RLIMIT_CPU as _, seconds, seconds + 1)?;
+    limit(libc::RLIMIT_FSIZE as _, file, file)?;
     limit(libc::RLIMIT_CORE as _, 0, 0)?;
     limit(libc::RLIMIT_NOFILE as _, OPEN_FILES, OPEN_FILES)?;
-    limit(libc::RLIMIT_NPROC as _, limits.processes, limits.processes)?;
+    limit(libc::RLIMIT_NPROC as _, processes, processes)?;
     // macOS has the constant and refuses it.
-    match limit(libc::RLIMIT_AS as _, limits.memory, limits.memory) {
+    match limit(libc::RLIMIT_AS as _, memory, memory) {
         Err(error) if cfg!(target_os = "linux") => Err(error),
         _ => Ok(()),
     }

@@ -22,6 +22,7 @@ use tasks::verdict::{Status, Verdict};
 use tasks::{edits, part_id};
 
 use crate::anonymous;
+use crate::commits;
 use crate::person::Person;
 use crate::points::{self, GivenPoints, PointsError};
 use crate::roster;
@@ -160,13 +161,21 @@ fn work(out: &Path) -> PathBuf {
 }
 
 fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, GradingError> {
-    let submissions = submissions::all(grading.submissions).map_err(FileError::at(grading.submissions))?;
+    let mut submissions = submissions::all(grading.submissions).map_err(FileError::at(grading.submissions))?;
     if submissions.is_empty() {
         return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
     }
+    let files = grading.rubric.files();
+    // Nothing else depends on the time.
+    if grading.sandbox.is_tight() && (grading.rubric.due.is_some() || grading.roster.is_some()) {
+        let launcher = &grading.tools.launcher;
+        let time = |of: &Submission| commits::time(launcher, grading.sandbox, &of.path, &of.dated(&files));
+        let times = parallel::run_on(grading.jobs.max(1), &submissions, time, |_| !(launcher.interrupted)());
+        submissions.iter_mut().zip(times).for_each(|(submission, time)| submission.committed = time);
+    }
     let submissions = match grading.roster {
         Some(people) => {
-            let found = roster::match_submissions(people, submissions, &grading.rubric.files());
+            let found = roster::match_submissions(people, submissions, &files);
             if !found.iter().any(|submission| submission.person.is_some() && submission.path.exists()) {
                 return Err(GradingError::NoMatch(grading.submissions.to_owned()));
             }
@@ -398,19 +407,18 @@ fn shown_name(grading: &Grading<'_>, student: &str) -> String {
     if grading.anonymous { anonymous::code(grading.rubric.seed, student) } else { student.to_owned() }
 }
 
-/// Returns the share of the points that a submission keeps for its time, and notes what it lost.
+/// Returns the share of the points that a submission keeps for its time, and notes that time and what was lost.
 fn share_in_time(rubric: &Rubric, submission: &Submission, notes: &mut Vec<String>) -> f64 {
     const DAY: u64 = 24 * 60 * 60;
     let time = |due| Some((due, submission.time(&rubric.files())?));
-    let Some((due, time)) = rubric.due.and_then(time) else { return 1.0 };
+    let Some((due, (time, source))) = rubric.due.and_then(time) else { return 1.0 };
     let extension = submission.person.as_ref().and_then(|person| person.extension).unwrap_or(0);
     let late = time.saturating_sub(due + u64::from(extension) * DAY).div_ceil(DAY);
     let share = rubric.late.share(u32::try_from(late).unwrap_or(u32::MAX));
-    if late > 0 {
-        let days = if late == 1 { "day" } else { "days" };
-        let kept = if share < 1.0 { format!(": {:.0} % of the points", 100.0 * share) } else { String::new() };
-        notes.push(format!("handed in at {}, {late} {days} late{kept}", catalog::time::utc(time)));
-    }
+    let days = if late == 1 { "day" } else { "days" };
+    let kept = if share < 1.0 { format!(": {:.0} % of the points", 100.0 * share) } else { String::new() };
+    let late = if late > 0 { format!(", {late} {days} late{kept}") } else { String::new() };
+    notes.push(format!("handed in at {}, by {source}{late}", catalog::time::utc(time)));
     share
 }
 

@@ -5,7 +5,8 @@
 //! - [`roster`]: the list of a class, of [`person`]s.
 //! - [`rubric`]: tasks and questions with their points.
 //! - [`slurm`]: a job array that grades on several machines.
-//! - [`submissions`]: reads submissions, without following links or reading large files.
+//! - [`submissions`]: reads submissions, without following links or reading large files; [`commits`]: when those that
+//!   are git repositories were committed.
 //! - [`sandbox`]: starts a program that can reach nothing outside its folder; [`confine`]: the limits that the started
 //!   process sets for itself.
 //! - [`mod@unit`]: compiles and judges one task of one submission.
@@ -23,6 +24,7 @@
 
 pub mod anonymous;
 pub mod assign;
+pub mod commits;
 #[cfg(unix)]
 #[expect(unsafe_code, reason = "limits of a process")]
 pub mod confine;

@@ -42,31 +42,9 @@ const PROCESSES: u64 = 64;
 /// No limit without a sandbox, because it would count everything else that the user runs.
 const NO_LIMIT: u64 = u64::MAX;
 
-/// Numbers for `setrlimit`, which the launcher gets as words of its command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RlimitValues {
-    /// Processor time in seconds.
-    pub seconds: u64,
-    /// Address space in bytes.
-    pub memory: u64,
-    /// Size of a written file in bytes.
-    pub file: u64,
-    /// Number of processes and threads.
-    pub processes: u64,
-}
-
-impl RlimitValues {
-    /// Returns the limits as words of a command line: `20 4294967296 1048576 64`.
-    pub fn arguments(&self) -> [String; 4] {
-        [self.seconds, self.memory, self.file, self.processes].map(|limit| limit.to_string())
-    }
-
-    /// Parses the numbers written by [`RlimitValues::arguments`].
-    pub fn from_words(words: [u64; 4]) -> Self {
-        let [seconds, memory, file, processes] = words;
-        Self { seconds, memory, file, processes }
-    }
-}
+/// Numbers for `setrlimit`, which the launcher gets as words of its command line: seconds of processor time, bytes of
+/// address space, bytes of a written file, processes and threads.
+pub type Ceilings = [u64; 4];
 
 #[derive(Debug, Clone)]
 pub enum Sandbox {
@@ -171,10 +149,8 @@ pub struct Launcher {
 
 impl Launcher {
     fn arguments(&self, limits: JobLimits, processes: u64) -> Vec<String> {
-        let values = RlimitValues { seconds: limits.seconds, memory: limits.memory, file: MAX_FILE_BYTES, processes };
-        let mut words = vec![self.word.clone()];
-        words.extend(values.arguments());
-        words
+        let ceilings: Ceilings = [limits.seconds, limits.memory, MAX_FILE_BYTES, processes];
+        std::iter::once(self.word.clone()).chain(ceilings.map(|number| number.to_string())).collect()
     }
 }
 
@@ -189,7 +165,9 @@ impl Bubblewrap {
         }
         let inside = |program: &Path| Path::new(PROGRAMS).join(program.file_name().unwrap_or_default());
         for file in launcher.libraries.iter().chain(confined.reads) {
-            command.arg("--ro-bind").arg(file).arg(file);
+            // The device of a plain bind mount cannot be opened.
+            let bind = if file == Path::new("/dev/null") { "--dev-bind" } else { "--ro-bind" };
+            command.arg(bind).arg(file).arg(file);
         }
         let mut programs = vec![launcher.program.as_path()];
         if confined.program != launcher.program {

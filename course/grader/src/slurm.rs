@@ -67,6 +67,5 @@ impl Jobs<'_> {
 }
 
 fn shell_words(all: &[String]) -> String {
-    let all: Vec<String> = all.iter().map(|text| shell_word(text)).collect();
-    all.join(" ")
+    all.iter().map(|text| shell_word(text)).collect::<Vec<_>>().join(" ")
 }

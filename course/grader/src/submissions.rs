@@ -41,6 +41,8 @@ pub struct Submission {
     pub notes: Vec<String>,
     /// The owner, from the list of the class.
     pub person: Option<Person>,
+    /// Committer time of its last commit, if it is a git repository.
+    pub(crate) committed: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -158,26 +160,28 @@ impl Submission {
         !self.exported.is_empty() || self.path.symlink_metadata().is_ok_and(|it| it.is_dir())
     }
 
-    /// Returns when it was handed in, in seconds since 1970: as the list of the class says, or when the last of its
-    /// files was written.
-    pub fn time(&self, files: &[String]) -> Option<u64> {
+    /// Returns when it was handed in, in seconds since 1970, and where that comes from: the list of the class, the last
+    /// commit, or when the last of its files was written.
+    pub fn time(&self, files: &[String]) -> Option<(u64, &'static str)> {
         let written = |path: PathBuf| {
-            let written = path.symlink_metadata().ok().filter(std::fs::Metadata::is_file)?.modified().ok()?;
+            let written = path.symlink_metadata().ok()?.modified().ok()?;
             Some(written.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs())
         };
-        if self.path.as_os_str().is_empty() {
-            return None;
-        }
-        let last = || {
-            let names = files.iter().map(String::as_str).chain([ANSWERS[1], PROGRESS[1]]);
-            let here = |name: &&str| ["my", ""].map(|folder| self.path.join(folder).join(name));
-            let (there, missing): (Vec<&str>, Vec<&str>) =
-                names.partition(|name| here(name).iter().any(|path| path.exists()));
-            let misplaced = if missing.is_empty() { Vec::new() } else { self.misplaced(&missing).0 };
-            let all = there.iter().flat_map(here).chain(misplaced).chain([self.path.clone()]);
-            all.filter_map(written).max()
-        };
-        self.person.as_ref().and_then(Person::submitted).or_else(last)
+        let listed = self.person.as_ref().and_then(Person::submitted).filter(|_| !self.path.as_os_str().is_empty());
+        let listed = listed.map(|time| (time, "the list of the class"));
+        let last = || Some((self.dated(files).into_iter().filter_map(written).max()?, "the time of its files"));
+        listed.or(self.committed.map(|time| (time, "its last commit"))).or_else(last)
+    }
+
+    /// Returns those of its files whose time counts: the named ones, and the answers.
+    pub(crate) fn dated(&self, files: &[String]) -> Vec<PathBuf> {
+        let names = files.iter().map(String::as_str).chain([ANSWERS[1], PROGRESS[1]]);
+        let here = |name: &&str| ["my", ""].map(|folder| self.path.join(folder).join(name));
+        let (there, missing): (Vec<&str>, Vec<&str>) =
+            names.partition(|name| here(name).iter().any(|path| path.exists()));
+        let misplaced = if missing.is_empty() { Vec::new() } else { self.misplaced(&missing).0 };
+        let all = there.iter().flat_map(here).chain(misplaced).chain([self.path.clone()]);
+        all.filter(|path| path.symlink_metadata().is_ok_and(|it| it.is_file())).collect()
     }
 
     /// Returns the file of a task by name, and notes on where it was found and how it was read; `is_only` when the
@@ -391,7 +395,7 @@ fn shown_name(path: &Path) -> String {
 }
 
 /// Reads a file that was just seen to be no link.
-fn read(path: &Path, most: u64, what: &str, notes: &mut Vec<String>) -> SubmittedFile {
+pub(crate) fn read(path: &Path, most: u64, what: &str, notes: &mut Vec<String>) -> SubmittedFile {
     let name = shown_name(path);
     // Opening a pipe would wait for its other end.
     match path.symlink_metadata() {

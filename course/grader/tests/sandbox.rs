@@ -112,8 +112,9 @@ fn look(arguments: &[OsString]) {
 mod linux {
     use super::*;
     use catalog::process::{ProcessOutput, Stopped};
+    use grader::commits;
     use grader::confine;
-    use grader::sandbox::{self, Confined, JobLimits, Launcher, RlimitValues, Sandbox};
+    use grader::sandbox::{self, Confined, JobLimits, Launcher, Sandbox};
     use std::os::fd::AsRawFd as _;
     use std::os::unix::process::ExitStatusExt as _;
     use std::path::PathBuf;
@@ -123,11 +124,11 @@ mod linux {
             let text = arguments.get(at).map(|text| text.to_string_lossy().into_owned());
             text.and_then(|text| text.parse().ok()).expect("a number")
         };
-        let values = RlimitValues::from_words([0, 1, 2, 3].map(word));
+        let ceilings = [0, 1, 2, 3].map(word);
         let (options, program) =
             arguments[4..].split_at(arguments[4..].iter().position(|word| word == "--").expect("--"));
         let reads: Vec<PathBuf> = options.iter().skip(1).step_by(2).map(PathBuf::from).collect();
-        let error = confine::become_program(&values, &reads, &program[1..]);
+        let error = confine::become_program(&ceilings, &reads, &program[1..]);
         panic!("{error}");
     }
 
@@ -203,7 +204,12 @@ mod linux {
             nothing_is_reached(&place, &sandbox, limits);
             endless_programs_end(&place, &sandbox, limits);
             println!("{sandbox:?} holds");
+            // Landlock's filter does not let git open /dev/null for writing.
+            if matches!(sandbox, Sandbox::Bubblewrap(_)) {
+                commits_have_times(&place, &sandbox);
+            }
         }
+        commits_have_times(&place, &Sandbox::None);
         std::fs::remove_dir_all(&place.folder).expect("it was made");
     }
 
@@ -244,5 +250,33 @@ mod linux {
         let soon = JobLimits { seconds: 0, ..limits };
         let sleep = place.run(sandbox, soon, &["sleep"]);
         assert_eq!(sleep.stopped, Some(Stopped::Time));
+    }
+
+    /// The time of a commit is read, and nothing runs that the repository names in its configuration, even where no
+    /// sandbox would stop it.
+    fn commits_have_times(place: &Place, sandbox: &Sandbox) {
+        const TIME: u64 = 1_796_144_400;
+        let [folder, ran] = ["repository", "ran"].map(|name| place.folder.join(name));
+        let _ = std::fs::remove_dir_all(&folder);
+        let script = |more: &[&str]| {
+            let mut command = std::process::Command::new("sh");
+            command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/forged_repository.sh"));
+            let output = command.arg(&folder).arg(TIME.to_string()).arg(&ran).args(more).output().expect("a shell");
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        };
+        let n_ran = || std::fs::read_dir(&ran).expect("a folder").count();
+        let file = folder.join("my/v02.cu");
+        let time = || commits::time(&place.launcher, sandbox, &folder, std::slice::from_ref(&file));
+        script(&[]);
+        assert_eq!(time(), Some(TIME), "{sandbox:?}");
+        script(&["hide"]);
+        assert_eq!(time(), None, "nothing is fetched");
+        assert_eq!(n_ran(), 0, "a program of the repository ran");
+        script(&["run"]);
+        assert_eq!(n_ran(), 4, "plain commands do not run all of them");
+        std::fs::write(&file, "y\n").expect("a file");
+        assert_eq!(time(), None, "the file is newer than the commit");
+        std::fs::remove_dir_all(folder.join(".git")).expect("a folder");
+        assert_eq!(time(), None, "no repository");
     }
 }

@@ -110,11 +110,8 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
     } else {
         output::print(&summary(&class, &files))?
     }
-    if class.students.iter().any(|student| !student.warnings.is_empty()) {
-        Ok(CommandOutcome::Failed)
-    } else {
-        Ok(CommandOutcome::Passed)
-    }
+    let is_warned = class.students.iter().any(|student| !student.warnings.is_empty());
+    Ok(if is_warned { CommandOutcome::Failed } else { CommandOutcome::Passed })
 }
 
 /// Returns whether a folder, which need not exist yet, is another one or lies in it.
@@ -150,15 +147,9 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
     for folder in &args.against {
         command.extend(["--against".into(), whole(folder)?]);
     }
-    for (option, is_on) in [("--moss", args.moss), ("--anonymous", args.anonymous)] {
-        command.extend(is_on.then(|| option.into()));
-    }
-    if let Some(limit) = args.limit {
-        command.extend(["--limit".into(), limit.to_string()]);
-    }
-    if args.no_sandbox {
-        command.push("--no-sandbox".into());
-    }
+    let switches = [("--moss", args.moss), ("--anonymous", args.anonymous), ("--no-sandbox", args.no_sandbox)];
+    command.extend(switches.iter().filter(|(_, is_on)| *is_on).map(|(option, _)| (*option).to_owned()));
+    command.extend(args.limit.iter().flat_map(|limit| ["--limit".into(), limit.to_string()]));
     let compiler = match CompiledBy::chosen()? {
         CompiledBy::Nvrtc(nvrtc) => ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
         CompiledBy::Clang(_) => (learner::COMPILER.into(), "clang".into()),
@@ -498,9 +489,8 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
             let prelude = root.join("kernels").join(PRELUDE);
             let made = Clang(clang.clone()).compile_after(&prelude, &root, &path, &job);
             match made {
-                Ok(ptx) => Ok(ptx),
-                Err(error) if error.is::<DoesNotCompile>() => Err(error),
-                Err(error) => return Err(passed_on(error)),
+                Err(error) if !error.is::<DoesNotCompile>() => return Err(passed_on(error)),
+                made => made,
             }
         }
         (None, None) => bail!("no compiler is named"),
@@ -551,10 +541,9 @@ pub(crate) struct ConfinedArgs {
 /// Sets limits and becomes the program.
 #[cfg(unix)]
 pub(crate) fn confined(args: &ConfinedArgs) -> Result<CommandOutcome> {
-    let words = args.ceilings.as_slice().try_into()?;
-    let limits = grader::sandbox::RlimitValues::from_words(words);
+    let ceilings = args.ceilings.as_slice().try_into()?;
     let program = args.program.first().cloned().unwrap_or_default();
-    Err(grader::confine::become_program(&limits, &args.reads, &args.program))
+    Err(grader::confine::become_program(&ceilings, &args.reads, &args.program))
         .with_context(|| program.to_string_lossy().into_owned())
 }
 

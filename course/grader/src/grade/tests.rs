@@ -177,7 +177,7 @@ fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
     played.given = points::parse("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
     let student = played.grade_well().expect("grades");
     assert_eq!((student.name.as_str(), student.points), ("row", 5.0 + 0.5 * 8.0));
-    let late = "handed in at 2026-12-03T17:00:00Z, 2 days late: 50 % of the points";
+    let late = "handed in at 2026-12-03T17:00:00Z, by the list of the class, 2 days late: 50 % of the points";
     assert_eq!(student.notes, ["handed in as ada", late]);
     played.people = Some(people(list("2")));
     assert_eq!(played.grade_well().expect("grades").points, 13.0);

@@ -7,13 +7,6 @@ fn versions_are_compared_as_numbers() {
 }
 
 #[test]
-fn ceilings_are_read_back() {
-    let values = RlimitValues::from_words([1, 2, 3, 4]);
-    let words = values.arguments().map(|word| word.parse().expect("a number"));
-    assert_eq!(RlimitValues::from_words(words), values);
-}
-
-#[test]
 fn only_processes_in_the_sandbox_are_counted() {
     let launcher = Launcher {
         program: "/launcher".into(),
