@@ -35,6 +35,9 @@ use crate::unit::{TaskLimits, Tools, Unit, code};
 
 /// Version of stored verdicts, raised when those of an older one must not be used.
 const STORED_VERSION: u32 = 1;
+/// Warning on answers to the questions of an assignment, where the rubric has those of the book.
+const NOT_DRAWN: &str =
+    "it answers questions with drawn numbers, and the rubric has none: grade with the one that `assign` wrote";
 /// Format of the grades, raised when a program that reads the former one cannot read them.
 const FORMAT: u32 = 1;
 
@@ -359,7 +362,11 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
             let (answers, trouble) = submission.answers();
             notes.extend(trouble);
             let asked = submission.asked();
-            let claimed = answers.get("student").filter(|given| drawn::key(given) != drawn::key(asked));
+            let claimed = answers.get("student");
+            if claimed.is_some() && rubric.questions.iter().all(|graded| graded.drawn.is_none()) {
+                warnings.push(NOT_DRAWN.to_owned());
+            }
+            let claimed = claimed.filter(|given| drawn::key(given) != drawn::key(asked));
             if let Some(claimed) = claimed.filter(|_| !grading.anonymous) {
                 notes.push(format!(
                     "the file of answers is for the questions of {}, and not of {asked}",

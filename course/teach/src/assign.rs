@@ -115,6 +115,13 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
             assignment.minutes_of(task)
         ));
     }
+    let n_drawn = assignment.questions.iter().filter(|(_, question)| question.variant.is_some()).count();
+    if n_drawn > 0 {
+        let n = assignment.questions.len();
+        text.push_str(&format!(
+            "  my/answers.toml  {n} questions, {n_drawn} drawn for each student; print them with: {me} questions ID…\n"
+        ));
+    }
     text.push_str(if has_git {
         "  one commit in a git repository of its own\n"
     } else {

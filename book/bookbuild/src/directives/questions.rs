@@ -115,6 +115,11 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String> {
         );
         for (number, question) in (1..).zip(&questions) {
             let _ = write!(out, "**{number}.** {}\n\n", prose(&question.question));
+            if question.variant.is_some() {
+                let id = format!("{}.{}", step.id, question.id);
+                let _ =
+                    write!(out, "*In an assignment your numbers are others: `cargo xtask questions ID`, {id}.*\n\n");
+            }
             if question.choices.is_empty() {
                 out.push_str("<p class=\"blank\"><span>Answer</span><span>because</span></p>\n\n")
             } else {

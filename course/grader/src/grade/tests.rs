@@ -206,7 +206,7 @@ fn answered(test: &str) -> (Played, [String; 2]) {
 
 #[test]
 fn the_answer_to_a_drawn_question_is_that_of_the_team() {
-    let (played, [right, other]) = answered("drawn");
+    let (mut played, [right, other]) = answered("drawn");
     let answer = |student: &str, answer: &str| {
         let text = format!("student = \"{student}\"\n\"v02.sectors-with-tiles\" = \"{answer}\"\n");
         std::fs::write(played.folder.join("submissions/ada/answers.toml"), text).expect("a file");
@@ -217,6 +217,8 @@ fn the_answer_to_a_drawn_question_is_that_of_the_team() {
     let note = "the file of answers is for the questions of ada-77, and not of The Reds";
     let why = format!("the answer was: {other}; with these numbers it is {right}");
     assert_eq!(answer("ada-77", &other), (10.0, note.into(), Some(why)));
+    played.rubric.questions[0].drawn = None;
+    assert_eq!(played.grade_well().expect("grades").warnings, [NOT_DRAWN]);
 }
 
 #[test]
