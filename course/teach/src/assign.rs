@@ -119,7 +119,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     if n_drawn > 0 {
         let n = assignment.questions.len();
         text.push_str(&format!(
-            "  my/answers.toml  {n} questions, {n_drawn} drawn for each student; print them with: {me} questions ID…\n"
+            "  my/answers.toml  questions: {n}, drawn for each student: {n_drawn}; print them with: {me} questions ID…\n"
         ));
     }
     text.push_str(if has_git {
