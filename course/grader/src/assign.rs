@@ -265,15 +265,11 @@ fn workspace(copier: &Copier<'_>, roots: &[&str], assignment: &Assignment) -> Re
     for name in KERNELS {
         copier.copy(&Path::new("kernels").join(name))?;
     }
-    // Other headers hold parts of finished kernels.
-    let mut headers = BTreeSet::new();
-    for AssignedTask { starter, .. } in &assignment.tasks {
-        headers.extend(solutions::headers(copier.root, starter)?);
-    }
-    for header in &headers {
-        copier.copy(header)?;
-    }
     for AssignedTask { task, starter, .. } in &assignment.tasks {
+        // Other headers hold parts of finished kernels.
+        for header in solutions::headers(copier.root, starter)? {
+            copier.copy(&header)?;
+        }
         if task.has_starter {
             copier.put(&task.starter_file(), starter)?;
         }

@@ -169,11 +169,7 @@ impl Bubblewrap {
             let bind = if file == Path::new("/dev/null") { "--dev-bind" } else { "--ro-bind" };
             command.arg(bind).arg(file).arg(file);
         }
-        let mut programs = vec![launcher.program.as_path()];
-        if confined.program != launcher.program {
-            programs.push(confined.program);
-        }
-        for program in programs {
+        for program in [launcher.program.as_path(), confined.program] {
             command.arg("--ro-bind").arg(program).arg(inside(program));
         }
         command.arg("--ro-bind").arg(confined.job).args([JOB, "--remount-ro", "/", "--chdir", JOB]);

@@ -169,8 +169,8 @@ impl Unit<'_> {
                     arguments.extend(["--source".into(), format!("kernels/{name}").into()]);
                 }
                 match self.compile(&file, job)? {
-                    CompileOutcome::Ptx(ptx) => Some(ptx),
-                    CompileOutcome::Refused(verdict) => return Ok(*verdict),
+                    Ok(ptx) => Some(ptx),
+                    Err(verdict) => return Ok(*verdict),
                 }
             }
         };
@@ -197,7 +197,8 @@ impl Unit<'_> {
         }
     }
 
-    fn compile(&self, file: &str, job: &Path) -> Result<CompileOutcome, UnitError> {
+    /// Returns the PTX of a source, or the verdict on one that does not compile.
+    fn compile(&self, file: &str, job: &Path) -> Result<Result<String, Box<Verdict>>, UnitError> {
         let Self { tools, sandbox, limits, .. } = *self;
         let task = &self.graded.task;
         let mut arguments = tools.compiler_arguments.clone();
@@ -211,30 +212,24 @@ impl Unit<'_> {
         };
         let compiled = sandbox.run(&tools.launcher, &confined);
         let compiled = compiled.map_err(|why| UnitError::NotStarted { program: "the compiler", why })?;
-        let refused = |log: &str| Verdict::refused(task.name.clone(), &task.criteria, Refused::from_log(log));
+        let refused = |log: &str| Box::new(Verdict::refused(task.name.clone(), &task.criteria, Refused::from_log(log)));
         match outcome("the compiler", &compiled, limits.compile)? {
             Outcome::Ended => match serde_json::from_slice(&compiled.output) {
-                Ok(CompilerAnswer::Ptx(ptx)) => Ok(CompileOutcome::Ptx(ptx)),
-                Ok(CompilerAnswer::Refused(log)) => Ok(CompileOutcome::Refused(Box::new(refused(&log)))),
+                Ok(CompilerAnswer::Ptx(ptx)) => Ok(Ok(ptx)),
+                Ok(CompilerAnswer::Refused(log)) => Ok(Err(refused(&log))),
                 Err(_) => Err(complaint("the compiler", &compiled)),
             },
             // NVIDIA's compiler crashes on some sources that it ought to refuse.
-            Outcome::Crashed(why) => Ok(CompileOutcome::Refused(Box::new(refused(&why)))),
+            Outcome::Crashed(why) => Ok(Err(refused(&why))),
             Outcome::Stopped(code, why) => {
                 let mut verdict = refused(&why);
                 if code == code::TIMEOUT {
                     verdict.code = Some(code.into());
                 }
-                Ok(CompileOutcome::Refused(Box::new(verdict)))
+                Ok(Err(verdict))
             }
         }
     }
-}
-
-/// Outcome of compiling a source: its PTX, or the verdict on a source that does not compile.
-enum CompileOutcome {
-    Ptx(String),
-    Refused(Box<Verdict>),
 }
 
 enum Outcome {

@@ -98,7 +98,8 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     }
     let me = paths::command_name();
     let shown_names: Vec<String> = names.iter().map(ToString::to_string).collect();
-    let mut text = format!("{shown}: {} with no solution in it\n", task_list(&shown_names));
+    let tasks = if names.len() == 1 { "task" } else { "tasks" };
+    let mut text = format!("{shown}: {tasks} {} with no solution in it\n", shown_names.join(", "));
     for AssignedTask { task, starter, .. } in &assignment.tasks {
         let others = names.iter().filter(|name| **name != task.name);
         let others = others.filter(|other| task.shows.iter().any(|part| part.of == other.step));
@@ -157,13 +158,6 @@ fn autograder(root: &Path, path: &Path, assignment: &Assignment) -> Result<()> {
         }
     }
     Ok(write_whole_bytes(path, &zip.finish()?.into_inner())?)
-}
-
-fn task_list(names: &[String]) -> String {
-    match names {
-        [one] => format!("task {one}"),
-        many => format!("tasks {}", many.join(", ")),
-    }
 }
 
 /// Draws a seed, as the standard library draws the keys of its hash tables.

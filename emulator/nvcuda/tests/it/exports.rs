@@ -48,25 +48,20 @@ fn emulated_exports_are_those_of_the_driver_that_it_stands_for() {
     assert!(wrong.is_empty(), "{wrong:?}");
 }
 
-/// Returns standard output of one of Rust's tools.
-fn output_of(variable: &str, tool: &str, arguments: &[&str]) -> String {
-    let tool = std::env::var_os(variable).unwrap_or_else(|| tool.into());
-    let output = Command::new(tool)
-        .args(arguments)
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("the tool is installed");
+/// Returns standard output of Cargo.
+fn cargo(arguments: &[&str]) -> String {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    let output = cargo.args(arguments).current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("Cargo is installed");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 /// Reads cudarc's bindings of the driver API from Cargo's registry.
 fn bindings() -> String {
-    let version = output_of("RUSTC", "rustc", &["-vV"]);
-    let host = version.lines().find_map(|line| line.strip_prefix("host: "));
+    let version = cargo(&["-vV"]);
+    let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
     // Without a filter, Cargo requires the packages of all platforms.
-    let metadata = ["metadata", "--format-version=1", "--offline", "--filter-platform"];
-    let metadata = output_of("CARGO", "cargo", &[&metadata[..], &[host.expect("a host")]].concat());
+    let metadata = cargo(&["metadata", "--format-version=1", "--offline", "--filter-platform", host]);
     let metadata: serde_json::Value = serde_json::from_str(&metadata).expect("it is JSON");
     let packages = metadata["packages"].as_array().expect("a list");
     let cudarc = packages.iter().find(|package| package["name"] == "cudarc");
