@@ -33,14 +33,9 @@ type Version = unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int;
 pub const VERSION: (i32, i32) = (12, 4);
 
 /// File of the compiler, and the start of the name of its builtins, which the minor version and an ending follow.
-#[cfg(not(windows))]
-pub(crate) const LIBRARY: &str = "libnvrtc.so.12";
-#[cfg(not(windows))]
-const BUILTINS: [&str; 2] = ["libnvrtc-builtins.so.12.", ""];
-#[cfg(windows)]
-pub(crate) const LIBRARY: &str = "nvrtc64_120_0.dll";
-#[cfg(windows)]
-const BUILTINS: [&str; 2] = ["nvrtc-builtins64_12", ".dll"];
+pub(crate) const LIBRARY: &str = if cfg!(windows) { "nvrtc64_120_0.dll" } else { "libnvrtc.so.12" };
+const BUILTINS: [&str; 2] =
+    if cfg!(windows) { ["nvrtc-builtins64_12", ".dll"] } else { ["libnvrtc-builtins.so.12.", ""] };
 
 /// The compiler refuses a source, with these messages.
 #[derive(Debug, thiserror::Error)]
