@@ -12,10 +12,10 @@ use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::sandbox::Ceilings;
+use crate::sandbox::ResourceLimits;
 
 /// Becomes the program; returns only on failure. With `reads`, it can reach nothing but these files and folders.
-pub fn become_program(limits: &Ceilings, reads: &[PathBuf], program: &[OsString]) -> io::Error {
+pub fn become_program(limits: &ResourceLimits, reads: &[PathBuf], program: &[OsString]) -> io::Error {
     let Some((name, arguments)) = program.split_first() else {
         return io::Error::new(io::ErrorKind::InvalidInput, "no program is named");
     };
@@ -49,7 +49,7 @@ pub fn is_out_of_time() -> bool {
     known && u64::try_from(seconds).is_ok_and(|seconds| seconds >= limit.rlim_cur)
 }
 
-fn set(limits: &Ceilings) -> io::Result<()> {
+fn set(limits: &ResourceLimits) -> io::Result<()> {
     const OPEN_FILES: u64 = 256;
     let [seconds, memory, file, processes] = *limits;
     // The soft and the hard limit differ by one second: the signal of the soft one identifies the limit.

@@ -14,10 +14,10 @@ use catalog::files::{FileError, write_derived};
 use tasks::verdict::{Status, Verdict};
 
 use crate::file_name;
-use crate::grade::{Class, Student};
+use crate::grade::{ClassGrades, Student};
 
 /// Writes all formats below `out`, and returns the files for people.
-pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
+pub fn write(class: &ClassGrades, out: &Path) -> Result<Vec<PathBuf>, FileError> {
     let put = |path: PathBuf, text: &str| {
         let folder = catalog::files::folder_of(&path);
         std::fs::create_dir_all(folder).and_then(|()| write_derived(&path, text)).map_err(FileError::at(&path))?;
@@ -46,7 +46,7 @@ pub fn write(class: &Class, out: &Path) -> Result<Vec<PathBuf>, FileError> {
 }
 
 /// Returns the codes of an anonymous grading with their names, as CSV.
-pub fn codes(class: &Class) -> String {
+pub fn codes(class: &ClassGrades) -> String {
     let rows = class.codes.iter().map(|row| csv::line(row));
     ["code,student\n".to_owned()].into_iter().chain(rows).collect()
 }

@@ -29,7 +29,7 @@ use crate::roster;
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
 use crate::score::{self, Item};
-use crate::similar::{self, Pair, Same, Source};
+use crate::similar::{self, SameKernel, SimilarPair, Source};
 use crate::submissions::{self, Submission, SubmittedFile};
 use crate::unit::{TaskLimits, Tools, Unit, code};
 
@@ -70,7 +70,7 @@ pub struct Grading<'a> {
 
 /// The grades of a class. Fields are only ever added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Class {
+pub struct ClassGrades {
     pub format: u32,
     pub title: String,
     /// Points that can be reached.
@@ -79,9 +79,9 @@ pub struct Class {
     pub students: Vec<Student>,
     /// Submissions with the same kernel.
     #[serde(default)]
-    pub same: Vec<Same>,
+    pub same: Vec<SameKernel>,
     /// Pairs of submissions with common passages.
-    pub similar: Vec<Pair>,
+    pub similar: Vec<SimilarPair>,
     /// Code and name of each submission, where the grades are anonymous. It is in no report.
     #[serde(skip)]
     pub codes: Vec<[String; 2]>,
@@ -117,8 +117,8 @@ impl Student {
 #[derive(Debug, thiserror::Error)]
 pub enum GradingError {
     /// The callback [`OnProgress`] returned false.
-    #[error("interrupted after {done} of {of} results")]
-    Interrupted { done: usize, of: usize },
+    #[error("interrupted after {done} of {total} results")]
+    Interrupted { done: usize, total: usize },
     #[error("{} has no submissions: folders named after students, or .cu files", .0.display())]
     NoSubmissions(PathBuf),
     #[error(transparent)]
@@ -141,7 +141,7 @@ struct Entry<'a> {
 }
 
 /// Grades the class, or continues an interrupted grading.
-pub fn run(grading: &Grading<'_>, on_progress: OnProgress<'_>) -> Result<Class, GradingError> {
+pub fn run(grading: &Grading<'_>, on_progress: OnProgress<'_>) -> Result<ClassGrades, GradingError> {
     let found = find(grading)?;
     judge_all(grading, &found, None, on_progress)?;
     collect(grading, &found)
@@ -151,11 +151,11 @@ pub fn run(grading: &Grading<'_>, on_progress: OnProgress<'_>) -> Result<Class, 
 pub fn run_part(
     grading: &Grading<'_>,
     part: usize,
-    of: usize,
+    n_parts: usize,
     on_progress: OnProgress<'_>,
 ) -> Result<(), GradingError> {
     let found = find(grading)?;
-    judge_all(grading, &found, Some((part, of)), on_progress)
+    judge_all(grading, &found, Some((part, n_parts)), on_progress)
 }
 
 /// Returns the folder of results by key.
@@ -244,24 +244,24 @@ fn judge_all(
         .flat_map(|(_, entries)| entries)
         .filter(|entry| entry.key.as_ref().is_some_and(|key| keys.insert(key.clone())))
         .enumerate()
-        .filter(|(at, _)| part.is_none_or(|(part, of)| at % of == part))
+        .filter(|(at, _)| part.is_none_or(|(part, n_parts)| at % n_parts == part))
         .map(|(_, entry)| entry)
         .collect();
-    let of = all.len();
+    let total = all.len();
     let is_judged = |key: &String| matches!(stored_outcome(grading.out, key), Some(StoredOutcome::Verdict(_)));
     let open: Vec<&Entry<'_>> =
         all.into_iter().filter(|entry| entry.key.as_ref().is_some_and(|key| !is_judged(key))).collect();
-    let done = AtomicUsize::new(of - open.len());
-    let open = if on_progress(of - open.len(), of) { open } else { Vec::new() };
+    let done = AtomicUsize::new(total - open.len());
+    let open = if on_progress(total - open.len(), total) { open } else { Vec::new() };
     let goes_on = |judged: &Result<Judged, FileError>| match judged {
-        Ok(Judged::Stored) => on_progress(done.fetch_add(1, Ordering::SeqCst) + 1, of),
+        Ok(Judged::Stored) => on_progress(done.fetch_add(1, Ordering::SeqCst) + 1, total),
         Ok(Judged::Interrupted) | Err(_) => false,
     };
     for judged in parallel::run_on(grading.jobs.max(1), &open, |entry| judge_one(grading, entry), goes_on) {
         judged?;
     }
     let done = done.into_inner();
-    if done < of { Err(GradingError::Interrupted { done, of }) } else { Ok(()) }
+    if done < total { Err(GradingError::Interrupted { done, total }) } else { Ok(()) }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -327,7 +327,7 @@ fn stored_outcome(out: &Path, key: &str) -> Option<StoredOutcome> {
     serde_json::from_str(&std::fs::read_to_string(file(out, key)).ok()?).ok()
 }
 
-fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<Class, GradingError> {
+fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<ClassGrades, GradingError> {
     let rubric = grading.rubric;
     let (mut students, mut codes) = (Vec::new(), Vec::new());
     let mut unknown: BTreeSet<&String> = grading.given.keys().collect();
@@ -406,7 +406,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         students.sort_by(|a: &Student, b| a.name.cmp(&b.name));
     }
     let (same, similar) = compare(grading, found)?;
-    Ok(Class { format: FORMAT, title: rubric.title.clone(), max: rubric.max(), students, same, similar, codes })
+    Ok(ClassGrades { format: FORMAT, title: rubric.title.clone(), max: rubric.max(), students, same, similar, codes })
 }
 
 /// Returns the name of a student in the grades.
@@ -430,7 +430,10 @@ fn share_in_time(rubric: &Rubric, submission: &Submission, notes: &mut Vec<Strin
 }
 
 /// Compares the kernels of each task with each other, with those of earlier submissions, and with the book's.
-fn compare(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Result<(Vec<Same>, Vec<Pair>), FileError> {
+fn compare(
+    grading: &Grading<'_>,
+    found: &[(Submission, Vec<Entry<'_>>)],
+) -> Result<(Vec<SameKernel>, Vec<SimilarPair>), FileError> {
     let tasks = &grading.rubric.tasks;
     let (mut same, mut similar) = (Vec::new(), Vec::new());
     let mut earlier: Vec<Submission> = Vec::new();

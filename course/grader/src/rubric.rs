@@ -55,19 +55,19 @@ struct File {
     seed: u64,
     due: Option<Datetime>,
     #[serde(default)]
-    late: Late,
+    late: LatePolicy,
     #[serde(default)]
     task: Vec<TaskTable>,
     #[serde(default)]
     question: Vec<QuestionTable>,
     #[serde(default)]
-    manual: Vec<Manual>,
+    manual: Vec<ManualItem>,
 }
 
 /// Points that late days cost.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Late {
+pub struct LatePolicy {
     /// Share of the points that each day begun takes.
     #[serde(default)]
     pub per_day: f64,
@@ -75,7 +75,7 @@ pub struct Late {
     pub days: Option<u32>,
 }
 
-impl Late {
+impl LatePolicy {
     /// Returns the share of the points that is left after some days.
     pub fn share(&self, days: u32) -> f64 {
         let is_over = self.days.is_some_and(|most| days > most);
@@ -107,7 +107,7 @@ struct QuestionTable {
 /// Points that a person gives.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Manual {
+pub struct ManualItem {
     pub id: String,
     pub what: String,
     pub points: f64,
@@ -186,12 +186,12 @@ pub struct Rubric {
     pub seed: u64,
     /// When it has to be handed in, in seconds since 1970.
     pub due: Option<u64>,
-    pub late: Late,
+    pub late: LatePolicy,
     /// Tasks in the order of the file.
     pub tasks: Vec<GradedTask>,
     /// Questions in the order of the file.
     pub questions: Vec<GradedQuestion>,
-    pub manual: Vec<Manual>,
+    pub manual: Vec<ManualItem>,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -44,7 +44,7 @@ const NO_LIMIT: u64 = u64::MAX;
 
 /// Numbers for `setrlimit`, which the launcher gets as words of its command line: seconds of processor time, bytes of
 /// address space, bytes of a written file, processes and threads.
-pub type Ceilings = [u64; 4];
+pub type ResourceLimits = [u64; 4];
 
 #[derive(Debug, Clone)]
 pub enum Sandbox {
@@ -149,8 +149,8 @@ pub struct Launcher {
 
 impl Launcher {
     fn arguments(&self, limits: JobLimits, processes: u64) -> Vec<String> {
-        let ceilings: Ceilings = [limits.seconds, limits.memory, MAX_FILE_BYTES, processes];
-        std::iter::once(self.word.clone()).chain(ceilings.map(|number| number.to_string())).collect()
+        let words: ResourceLimits = [limits.seconds, limits.memory, MAX_FILE_BYTES, processes];
+        std::iter::once(self.word.clone()).chain(words.map(|number| number.to_string())).collect()
     }
 }
 

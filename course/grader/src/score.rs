@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tasks::verdict::{CLEAN, ChangedLine, RIGHT, Status, Verdict};
 use tasks::{TaskName, part_id};
 
-use crate::rubric::{GradedQuestion, GradedTask, Manual};
+use crate::rubric::{GradedQuestion, GradedTask, ManualItem};
 
 /// One line of a student's grade.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -114,7 +114,7 @@ pub fn of_question(graded: &GradedQuestion, answers: &BTreeMap<String, String>, 
 }
 
 /// Returns the line of what a person gives points for.
-pub fn of_person(manual: &Manual) -> Item {
+pub fn of_person(manual: &ManualItem) -> Item {
     Item {
         id: manual.id.clone(),
         task: None,

@@ -43,7 +43,7 @@ const WORDS: [&str; 56] = [
 
 /// Two kernels of one task with common passages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Pair {
+pub struct SimilarPair {
     /// Name of the task, such as `v02`.
     pub task: String,
     /// The two students, in alphabetical order, or a student and what was compared with.
@@ -55,7 +55,7 @@ pub struct Pair {
 
 /// Submissions to one task with the same kernel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Same {
+pub struct SameKernel {
     pub task: String,
     /// The students, in alphabetical order, and what they were compared with.
     pub students: Vec<String>,
@@ -73,7 +73,7 @@ pub struct Source<'a> {
 }
 
 /// Returns what the sources of one task have in common: those that are the same, and pairs, the most similar first.
-pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<Same>, Vec<Pair>) {
+pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<SameKernel>, Vec<SimilarPair>) {
     let of_starter: BTreeSet<u64> = run_hashes(starter).into_iter().collect();
     // Sources by their passages: in a class of thousands many hand in the same.
     let mut prints: HashMap<&str, Vec<u64>> = HashMap::new();
@@ -88,7 +88,7 @@ pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<Same>,
     let is_same = |(print, sources): &&(Vec<u64>, Vec<Source<'_>>)| {
         sources.len() > 1 && sources.iter().any(|source| source.is_submission) && print.len() >= MIN_PASSAGES
     };
-    let same = groups.iter().filter(is_same).map(|(_, sources)| Same {
+    let same = groups.iter().filter(is_same).map(|(_, sources)| SameKernel {
         task: task.to_owned(),
         students: sources.iter().map(|source| source.name.to_owned()).collect(),
         renamed: sources.iter().any(|source| words(source.text) != words(sources[0].text)),
@@ -132,7 +132,7 @@ pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<Same>,
         }
     }
     keep_most_similar(&mut found);
-    let pair = |(share, passages, students): (f64, usize, [&str; 2])| Pair {
+    let pair = |(share, passages, students): (f64, usize, [&str; 2])| SimilarPair {
         task: task.to_owned(),
         students: students.map(str::to_owned),
         share,

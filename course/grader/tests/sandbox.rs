@@ -124,11 +124,11 @@ mod linux {
             let text = arguments.get(at).map(|text| text.to_string_lossy().into_owned());
             text.and_then(|text| text.parse().ok()).expect("a number")
         };
-        let ceilings = [0, 1, 2, 3].map(word);
+        let limits = [0, 1, 2, 3].map(word);
         let (options, program) =
             arguments[4..].split_at(arguments[4..].iter().position(|word| word == "--").expect("--"));
         let reads: Vec<PathBuf> = options.iter().skip(1).step_by(2).map(PathBuf::from).collect();
-        let error = confine::become_program(&ceilings, &reads, &program[1..]);
+        let error = confine::become_program(&limits, &reads, &program[1..]);
         panic!("{error}");
     }
 

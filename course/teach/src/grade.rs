@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::files::{MAX_TEXT_BYTES, read_limited, read_text, with_suffix, write_whole};
 use catalog::text::{Paint, Table};
-use grader::grade::{Class, Grading, GradingError};
+use grader::grade::{ClassGrades, Grading, GradingError};
 use grader::points::{self, GivenPoints};
 use grader::roster;
 use grader::rubric::Rubric;
@@ -87,13 +87,13 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         anonymous: args.anonymous,
     };
     let bar = Bar::new();
-    let on_progress = |done: usize, of: usize| {
-        bar.show(done, of);
+    let on_progress = |done: usize, total: usize| {
+        bar.show(done, total);
         !interrupt::happened()
     };
     let class = match args.part {
-        Some((part, of)) => {
-            grader::grade::run_part(&grading, part, of, &on_progress).map_err(stopped)?;
+        Some((part, n_parts)) => {
+            grader::grade::run_part(&grading, part, n_parts, &on_progress).map_err(stopped)?;
             return Ok(CommandOutcome::Passed);
         }
         None => grader::grade::run(&grading, &on_progress).map_err(stopped)?,
@@ -185,8 +185,9 @@ fn limits(limit: Option<u64>) -> TaskLimits {
 
 fn stopped(error: GradingError) -> anyhow::Error {
     match error {
-        GradingError::Interrupted { done, of } => {
-            Stop::Interrupted(format!("{done} of {of} results are kept; run the same command again to continue")).into()
+        GradingError::Interrupted { done, total } => {
+            Stop::Interrupted(format!("{done} of {total} results are kept; run the same command again to continue"))
+                .into()
         }
         other => other.into(),
     }
@@ -396,24 +397,24 @@ impl Bar {
         Self { status: Status::on_stderr(), last: Mutex::new(None) }
     }
 
-    fn show(&self, done: usize, of: usize) {
+    fn show(&self, done: usize, total: usize) {
         const WIDTH: usize = 40;
         const LINES: usize = 10;
         let Ok(mut last) = self.last.lock() else { return };
         if self.status.is_on() {
-            let full = WIDTH * done / of.max(1);
-            self.status.set(&format!("grading [{}{}] {done} of {of}", "#".repeat(full), "-".repeat(WIDTH - full)));
+            let full = WIDTH * done / total.max(1);
+            self.status.set(&format!("grading [{}{}] {done} of {total}", "#".repeat(full), "-".repeat(WIDTH - full)));
             return;
         }
-        let at = LINES * done / of.max(1);
+        let at = LINES * done / total.max(1);
         if last.is_none_or(|last| at > last) {
             *last = Some(at);
-            output::note(&format!("graded {done} of {of} sources"));
+            output::note(&format!("graded {done} of {total} sources"));
         }
     }
 }
 
-fn summary(class: &Class, files: &[PathBuf]) -> String {
+fn summary(class: &ClassGrades, files: &[PathBuf]) -> String {
     /// One long name would make every row as long.
     const MAX_NAME_CHARS: usize = 40;
     let paint = Paint::for_stdout();
@@ -453,7 +454,7 @@ fn summary(class: &Class, files: &[PathBuf]) -> String {
     out
 }
 
-fn records(class: &Class) -> Result<()> {
+fn records(class: &ClassGrades) -> Result<()> {
     for student in &class.students {
         output::print(&format!("{}\n", serde_json::json!({"student": student})))?;
     }
@@ -529,7 +530,7 @@ fn passed_on(error: anyhow::Error) -> anyhow::Error {
 pub(crate) struct ConfinedArgs {
     /// Seconds of processor time, bytes of address space, bytes of a file, processes
     #[arg(num_args = 4, value_names = ["SECONDS", "MEMORY", "FILE", "PROCESSES"], required = true)]
-    ceilings: Vec<u64>,
+    limits: Vec<u64>,
     /// Files and folders that the program may read, and no others
     #[arg(long)]
     reads: Vec<PathBuf>,
@@ -541,9 +542,9 @@ pub(crate) struct ConfinedArgs {
 /// Sets limits and becomes the program.
 #[cfg(unix)]
 pub(crate) fn confined(args: &ConfinedArgs) -> Result<CommandOutcome> {
-    let ceilings = args.ceilings.as_slice().try_into()?;
+    let limits = args.limits.as_slice().try_into()?;
     let program = args.program.first().cloned().unwrap_or_default();
-    Err(grader::confine::become_program(&ceilings, &args.reads, &args.program))
+    Err(grader::confine::become_program(&limits, &args.reads, &args.program))
         .with_context(|| program.to_string_lossy().into_owned())
 }
 

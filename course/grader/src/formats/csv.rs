@@ -3,10 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use crate::grade::Class;
+use crate::grade::ClassGrades;
 use crate::score::format_points;
 
-pub(crate) fn table(class: &Class) -> String {
+pub(crate) fn table(class: &ClassGrades) -> String {
     let items: Vec<&str> =
         class.students.first().into_iter().flat_map(|student| &student.items).map(|item| item.id.as_str()).collect();
     let is_listed = class.students.iter().any(|student| student.person.is_some());

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use tasks::verdict::Status;
 
-use crate::grade::{Class, Student};
+use crate::grade::{ClassGrades, Student};
 
-pub(crate) fn results(class: &Class, student: &Student) -> Value {
+pub(crate) fn results(class: &ClassGrades, student: &Student) -> Value {
     let tests: Vec<Value> = student
         .items
         .iter()

@@ -8,7 +8,7 @@ use catalog::text::escaped;
 use tasks::verdict::Status;
 
 use super::feedback;
-use crate::grade::{Class, Student};
+use crate::grade::{ClassGrades, Student};
 use crate::score::format_points;
 
 const STYLE: &str = include_str!("html.css");
@@ -16,7 +16,7 @@ const STYLE: &str = include_str!("html.css");
 /// Limit of students named in a cell.
 const MAX_NAMED: usize = 8;
 
-pub(crate) fn report(class: &Class) -> String {
+pub(crate) fn report(class: &ClassGrades) -> String {
     let title = match class.title.as_str() {
         "" => "Grades",
         title => title,
@@ -34,7 +34,7 @@ pub(crate) fn report(class: &Class) -> String {
 }
 
 /// Returns the page of one student, to hand out.
-pub(crate) fn page(class: &Class, student: &Student) -> String {
+pub(crate) fn page(class: &ClassGrades, student: &Student) -> String {
     head(&class.title) + &section(None, student, class.max) + "</body>\n</html>\n"
 }
 
@@ -46,14 +46,14 @@ fn head(title: &str) -> String {
     )
 }
 
-fn link(class: &Class, name: &str) -> String {
+fn link(class: &ClassGrades, name: &str) -> String {
     match class.students.iter().position(|student| student.name == name) {
         Some(at) => format!("<a href=\"#s{}\">{}</a>", at + 1, escaped(name)),
         None => escaped(name),
     }
 }
 
-fn names(class: &Class, names: &[&str]) -> String {
+fn names(class: &ClassGrades, names: &[&str]) -> String {
     let mut text: Vec<String> = names.iter().take(MAX_NAMED).map(|name| link(class, name)).collect();
     if names.len() > MAX_NAMED {
         text.push(format!("and {} more", names.len() - MAX_NAMED));
@@ -61,7 +61,7 @@ fn names(class: &Class, names: &[&str]) -> String {
     text.join(", ")
 }
 
-fn summary(class: &Class) -> String {
+fn summary(class: &ClassGrades) -> String {
     let n = class.students.len();
     let points: Vec<f64> = class.students.iter().map(|student| student.points).collect();
     let mean = points.iter().sum::<f64>() / n.max(1) as f64;
@@ -116,7 +116,7 @@ fn code(text: &str) -> String {
     format!("<code>{}</code>", escaped(text))
 }
 
-fn parts(class: &Class) -> String {
+fn parts(class: &ClassGrades) -> String {
     let Some(first) = class.students.first() else {
         return String::new();
     };
@@ -130,7 +130,7 @@ fn parts(class: &Class) -> String {
 }
 
 /// Failures by code: their number, and the text of the first.
-fn misconceptions(class: &Class) -> String {
+fn misconceptions(class: &ClassGrades) -> String {
     let mut codes: BTreeMap<(String, String), (String, Vec<&str>)> = BTreeMap::new();
     for student in &class.students {
         for verdict in &student.verdicts {
@@ -156,7 +156,7 @@ fn misconceptions(class: &Class) -> String {
     String::from("<h2>What went wrong</h2>\n") + &table(["task", "code", "#students", "for example", "who"], rows)
 }
 
-fn similar(class: &Class) -> String {
+fn similar(class: &ClassGrades) -> String {
     let row = |task: &str, who: &[String], how: String| {
         [escaped(task), names(class, &who.iter().map(String::as_str).collect::<Vec<_>>()), how]
     };
@@ -178,7 +178,7 @@ fn similar(class: &Class) -> String {
     words.to_owned() + &table(["task", "students", "in common"], rows)
 }
 
-fn students(class: &Class) -> String {
+fn students(class: &ClassGrades) -> String {
     let rows = class.students.iter().map(|student| {
         let codes: Vec<String> = student.verdicts.iter().flat_map(tasks::Verdict::codes).collect();
         [link(class, &student.name), format_points(student.points), code(&codes.join(" "))]

@@ -4,10 +4,10 @@
 use catalog::text::escaped;
 use tasks::verdict::Status;
 
-use crate::grade::Class;
+use crate::grade::ClassGrades;
 use crate::score::Item;
 
-pub(crate) fn report(class: &Class) -> String {
+pub(crate) fn report(class: &ClassGrades) -> String {
     let n_failed = |items: &[Item]| items.iter().filter(|item| item.status != Status::Passed).count();
     let all = class.students.iter().map(|student| (student.items.len(), n_failed(&student.items)));
     let (n, failed) = all.fold((0, 0), |sum, of_student| (sum.0 + of_student.0, sum.1 + of_student.1));

@@ -1,10 +1,10 @@
 use super::*;
 use crate::score::Item;
-use crate::similar::{Pair, Same};
+use crate::similar::{SameKernel, SimilarPair};
 use tasks::TaskName;
 
 /// Returns a class of two, with names and texts that try to escape their format.
-pub(crate) fn class() -> Class {
+pub(crate) fn class() -> ClassGrades {
     let item = |id: &str, points: f64, status: Status, why: Option<&str>| Item {
         id: id.into(),
         task: Some(TaskName::rebuild("v02")),
@@ -28,7 +28,7 @@ pub(crate) fn class() -> Class {
     let mut passed = verdict.clone();
     passed.status = Status::Passed;
     (passed.code, passed.why) = (None, None);
-    Class {
+    ClassGrades {
         format: 1,
         title: "Tiles & more".into(),
         max: 8.0,
@@ -43,8 +43,12 @@ pub(crate) fn class() -> Class {
                 &verdict,
             ),
         ],
-        same: vec![Same { task: "v02".into(), students: vec!["<b>bob</b>".into(), "the book".into()], renamed: true }],
-        similar: vec![Pair {
+        same: vec![SameKernel {
+            task: "v02".into(),
+            students: vec!["<b>bob</b>".into(), "the book".into()],
+            renamed: true,
+        }],
+        similar: vec![SimilarPair {
             task: "v02".into(),
             students: ["<b>bob</b>".into(), "=cmd()|\"ada\"".into()],
             share: 0.9,

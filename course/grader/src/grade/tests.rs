@@ -14,7 +14,7 @@ fn people(list: String) -> Vec<Person> {
 }
 
 /// A class of one, graded with shell scripts in place of the compiler and of `judge`.
-struct Played {
+struct FakeClass {
     folder: PathBuf,
     rubric: Rubric,
     tools: Tools,
@@ -23,7 +23,7 @@ struct Played {
     anonymous: bool,
 }
 
-impl Played {
+impl FakeClass {
     fn new(test: &str) -> Self {
         let folder = std::env::temp_dir().join(format!("grader-grade-{test}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
@@ -58,7 +58,7 @@ impl Played {
         self.grade_all(compiler, judge).map(|mut class| class.students.remove(0))
     }
 
-    fn grade_all(&self, compiler: &str, judge: &str) -> Result<Class, GradingError> {
+    fn grade_all(&self, compiler: &str, judge: &str) -> Result<ClassGrades, GradingError> {
         std::fs::write(&self.tools.compiler, compiler).expect("a file");
         std::fs::write(&self.tools.judge, judge).expect("a file");
         let grading = Grading {
@@ -84,7 +84,7 @@ impl Played {
         self.grade_class().map(|mut class| class.students.remove(0))
     }
 
-    fn grade_class(&self) -> Result<Class, GradingError> {
+    fn grade_class(&self) -> Result<ClassGrades, GradingError> {
         let task = &self.rubric.tasks[0].task;
         let mut verdict = Verdict::stopped(task.name.clone(), &task.criteria, "", "");
         verdict.status = Status::Passed;
@@ -97,7 +97,7 @@ impl Played {
     }
 }
 
-impl Drop for Played {
+impl Drop for FakeClass {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -108,11 +108,11 @@ const COMPILES: &str = "echo '{\"ptx\": \"\"}'\n";
 /// Checks that a source is ungraded after these programs, and judged by the next grading.
 #[track_caller]
 fn check_ungraded(test: &str, compiler: &str, judge: &str, why: &str) {
-    let played = Played::new(test);
-    let student = played.grade(compiler, judge).expect("grades");
+    let class = FakeClass::new(test);
+    let student = class.grade(compiler, judge).expect("grades");
     assert!(student.is_ungraded(), "{student:#?}");
     assert_eq!(student.verdicts[0].why.as_deref(), Some(why));
-    let again = played.grade_well().expect("grades");
+    let again = class.grade_well().expect("grades");
     assert_eq!((again.points, again.is_ungraded()), (10.0, false), "{again:#?}");
 }
 
@@ -145,91 +145,91 @@ fn a_mistake_of_our_programs_is_not_the_sources() {
 
 #[test]
 fn nothing_is_kept_after_an_interrupt() {
-    let mut played = Played::new("interrupted");
-    played.tools.launcher.interrupted = || true;
-    let stop = played.grade("exec sleep 1000\n", "").expect_err("interrupted");
-    assert!(matches!(stop, GradingError::Interrupted { done: 0, of: 1 }), "{stop:?}");
-    let left = std::fs::read_dir(work(&played.folder.join("out"))).expect("a folder");
+    let mut class = FakeClass::new("interrupted");
+    class.tools.launcher.interrupted = || true;
+    let stop = class.grade("exec sleep 1000\n", "").expect_err("interrupted");
+    assert!(matches!(stop, GradingError::Interrupted { done: 0, total: 1 }), "{stop:?}");
+    let left = std::fs::read_dir(work(&class.folder.join("out"))).expect("a folder");
     assert_eq!(left.count(), 0);
-    played.tools.launcher.interrupted = || false;
-    assert_eq!(played.grade_well().expect("grades").points, 10.0);
+    class.tools.launcher.interrupted = || false;
+    assert_eq!(class.grade_well().expect("grades").points, 10.0);
 }
 
 #[test]
 fn the_books_own_kernel_is_named() {
-    let played = Played::new("finished");
+    let class = FakeClass::new("finished");
     for (source, notes) in [("void f();\n", 1), ("void g();\n", 0)] {
-        std::fs::write(played.folder.join("submissions/ada/v02.cu"), source).expect("a file");
-        assert_eq!(played.grade_well().expect("grades").notes.len(), notes, "{source}");
+        std::fs::write(class.folder.join("submissions/ada/v02.cu"), source).expect("a file");
+        assert_eq!(class.grade_well().expect("grades").notes.len(), notes, "{source}");
     }
 }
 
 #[test]
 fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
-    let mut played = Played::new("late");
+    let mut class = FakeClass::new("late");
     let late = "seed = 7\ndue = 2026-12-01T18:00:00Z\nlate = { per_day = 0.25 }";
     let manual = "\n[[manual]]\nid = \"report\"\nwhat = \"explains\"\npoints = 4\n";
-    played.rubric = rubric(&(RUBRIC.replace("seed = 7", late) + manual));
+    class.rubric = rubric(&(RUBRIC.replace("seed = 7", late) + manual));
     let list = |extension: &str| {
         format!("id,name,team,extension,submitted\nrow,Row Col,Ada,{extension},2026-12-03T17:00:00Z\n")
     };
-    played.people = Some(people(list("")));
-    played.given = points::parse("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
-    let student = played.grade_well().expect("grades");
+    class.people = Some(people(list("")));
+    class.given = points::parse("[row]\nreport = 4\nv02.clean = 1\n", "points.toml").expect("points");
+    let student = class.grade_well().expect("grades");
     assert_eq!((student.name.as_str(), student.points), ("row", 5.0 + 0.5 * 8.0));
     let late = "handed in at 2026-12-03T17:00:00Z, by the list of the class, 2 days late: 50 % of the points";
     assert_eq!(student.notes, ["handed in as ada", late]);
-    played.people = Some(people(list("2")));
-    assert_eq!(played.grade_well().expect("grades").points, 13.0);
+    class.people = Some(people(list("2")));
+    assert_eq!(class.grade_well().expect("grades").points, 13.0);
     for (given, expected) in [
         ("[eve]\nreport = 4\n", "points by hand for `eve`, who is not among the students"),
         ("[row]\nreport = 5\n", "points by hand: row: report: 5 is not from 0 to 4"),
         ("[row]\nrepart = 4\n", "points by hand for `repart`, which the rubric does not have"),
     ] {
-        played.given = points::parse(given, "points.toml").expect("points");
-        assert_eq!(played.grade_well().expect_err(given).to_string(), expected);
+        class.given = points::parse(given, "points.toml").expect("points");
+        assert_eq!(class.grade_well().expect_err(given).to_string(), expected);
     }
 }
 
 /// Returns the played class with a list of one who answered a question, and the answers to it.
-fn answered(test: &str) -> (Played, [String; 2]) {
-    let mut played = Played::new(test);
+fn answered(test: &str) -> (FakeClass, [String; 2]) {
+    let mut class = FakeClass::new(test);
     let question = "\n[[question]]\nid = \"v02.sectors-with-tiles\"\npoints = 2\ndrawn = 417\n";
-    played.rubric = rubric(&format!("{RUBRIC}{question}"));
-    played.people = Some(people("id,name,team\nada-77,Ada,The Reds\nbob,Bob,\n".into()));
-    let graded = &played.rubric.questions[0];
+    class.rubric = rubric(&format!("{RUBRIC}{question}"));
+    class.people = Some(people("id,name,team\nada-77,Ada,The Reds\nbob,Bob,\n".into()));
+    let graded = &class.rubric.questions[0];
     let drawn = |of: &str| graded.question.drawn(417, &graded.id, of).expect("numbers").answer.text();
     let answers = ["the reds", "ada77"].map(drawn);
     assert_ne!(answers[0], answers[1]);
-    (played, answers)
+    (class, answers)
 }
 
 #[test]
 fn the_answer_to_a_drawn_question_is_that_of_the_team() {
-    let (mut played, [right, other]) = answered("drawn");
+    let (mut class, [right, other]) = answered("drawn");
     let answer = |student: &str, answer: &str| {
         let text = format!("student = \"{student}\"\n\"v02.sectors-with-tiles\" = \"{answer}\"\n");
-        std::fs::write(played.folder.join("submissions/ada/answers.toml"), text).expect("a file");
-        let mut student = played.grade_well().expect("grades");
+        std::fs::write(class.folder.join("submissions/ada/answers.toml"), text).expect("a file");
+        let mut student = class.grade_well().expect("grades");
         (student.points, student.notes.pop().unwrap_or_default(), student.items.pop().expect("a question").why)
     };
     assert_eq!(answer("THE REDS", &right), (12.0, "handed in as ada".into(), None));
     let note = "the file of answers is for the questions of ada-77, and not of The Reds";
     let why = format!("the answer was: {other}; with these numbers it is {right}");
     assert_eq!(answer("ada-77", &other), (10.0, note.into(), Some(why)));
-    played.rubric.questions[0].drawn = None;
-    assert_eq!(played.grade_well().expect("grades").warnings, [NOT_DRAWN]);
+    class.rubric.questions[0].drawn = None;
+    assert_eq!(class.grade_well().expect("grades").warnings, [NOT_DRAWN]);
 }
 
 #[test]
 fn an_anonymous_grading_has_no_names_and_takes_points_for_its_codes() {
-    let (mut played, _) = answered("anonymous");
-    std::fs::create_dir(played.folder.join("submissions/eve-smith")).expect("a folder");
+    let (mut class, _) = answered("anonymous");
+    std::fs::create_dir(class.folder.join("submissions/eve-smith")).expect("a folder");
     let eve = anonymous::code(7, "eve-smith");
-    played.given = points::parse(&format!("[{eve}]\nv02.right = 3\n[bob]\nv02.clean = 1\n"), "p").expect("points");
-    played.grade_well().expect("grades, and knows the codes");
-    played.anonymous = true;
-    let class = played.grade_class().expect("grades");
+    class.given = points::parse(&format!("[{eve}]\nv02.right = 3\n[bob]\nv02.clean = 1\n"), "p").expect("points");
+    class.grade_well().expect("grades, and knows the codes");
+    class.anonymous = true;
+    let class = class.grade_class().expect("grades");
     let text = serde_json::to_string(&class).expect("JSON");
     for name in ["ada", "bob", "eve-", "Reds", "Ada", "smith"] {
         assert!(!text.contains(name), "{name}: {text}");
@@ -242,10 +242,10 @@ fn an_anonymous_grading_has_no_names_and_takes_points_for_its_codes() {
 
 #[test]
 fn what_is_not_read_is_a_warning() {
-    let played = Played::new("warned");
-    std::fs::remove_file(played.folder.join("submissions/ada/v02.cu")).expect("it was made");
-    assert_eq!(played.grade_well().expect("grades").warnings, [""; 0], "nothing was handed in");
-    std::fs::write(played.folder.join("submissions/ada/hw.zip"), "PK").expect("a file");
-    let warnings = played.grade_well().expect("grades").warnings;
+    let class = FakeClass::new("warned");
+    std::fs::remove_file(class.folder.join("submissions/ada/v02.cu")).expect("it was made");
+    assert_eq!(class.grade_well().expect("grades").warnings, [""; 0], "nothing was handed in");
+    std::fs::write(class.folder.join("submissions/ada/hw.zip"), "PK").expect("a file");
+    let warnings = class.grade_well().expect("grades").warnings;
     assert_eq!(warnings, ["hw.zip is a zip file: unpack it, and grade again"]);
 }

@@ -53,5 +53,5 @@ fn days_take_their_share() {
     let rubric = read(&GOOD.replacen("seed = 3", &format!("seed = 3\n{late}"), 1)).expect("a rubric");
     assert_eq!(rubric.due, catalog::time::seconds("2026-12-01T17:00:00Z"));
     assert_eq!([0, 1, 2, 3].map(|days| (rubric.late.share(days) * 10.0).round() as u32), [10, 7, 4, 0]);
-    assert_eq!(Late { per_day: 0.6, days: None }.share(2), 0.0);
+    assert_eq!(LatePolicy { per_day: 0.6, days: None }.share(2), 0.0);
 }
