@@ -58,7 +58,7 @@ fn crates_without_unsafe_code_forbid_it() {
     const CRATES: [&str; 19] = [
         "emulator/counters", "emulator/decode", "emulator/diagnostics", "emulator/nvcuda", "emulator/program",
         "emulator/ptx", "emulator/sass", "emulator/timing", "course/catalog", "course/judge",
-        "course/records", "course/sha256", "course/step_cli", "course/tasks", "course/teach",
+        "course/records", "course/sha256", "course/step_cli", "course/tasks", "xtask/teach",
         "book/bookbuild", "book/figures", "tests", "xtask/start",
     ];
     // The unit tests of `decode` need a function of the type that vector code has.

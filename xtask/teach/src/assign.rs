@@ -328,7 +328,7 @@ mod tests {
             std::io::Read::read_to_end(&mut entry, &mut content).expect("its content");
             assert!(!content.windows(own.len()).any(|part| part == own), "{} has a solution", entry.name());
         }
-        for name in ["setup.sh", "run_autograder", "rubric.toml", "steps/v02/tasks.toml", "course/teach/src/main.rs"] {
+        for name in ["setup.sh", "run_autograder", "rubric.toml", "steps/v02/tasks.toml", "xtask/teach/src/main.rs"] {
             let entry = zip.by_name(name).expect(name);
             assert_eq!(entry.unix_mode().map(|mode| mode & 0o777), Some(0o755), "{name}");
         }
