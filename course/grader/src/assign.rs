@@ -67,7 +67,7 @@ pub struct AssignedTask {
 pub struct DrawnVariant {
     pub point: Point,
     table: Table,
-    /// A kernel that passes, for the instructor.
+    /// A kernel that passes, for the instructor, with markers.
     pub reference: String,
 }
 
@@ -134,7 +134,11 @@ pub fn choose(
         if given.iter().any(|known| known.task.name == *name) {
             return Err(AssignError::NamedTwice(name.clone()));
         }
-        given.push(AssignedTask { starter: starter(&task).map_err(AssignError::Starter)?, task, drawn });
+        let starter = match &drawn {
+            Some(drawn) if task.has_starter => tasks::starter::starter(&task, &drawn.reference),
+            _ => starter(&task).map_err(AssignError::Starter)?,
+        };
+        given.push(AssignedTask { starter, task, drawn });
         if steps.insert(name.step.clone()) {
             // The book has the answers of the others.
             let (drawn, fixed): (Vec<_>, Vec<_>) =

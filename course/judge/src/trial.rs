@@ -63,6 +63,7 @@ enum Expected<T: Accumulator> {
     /// max(A · B + bias, 0) of integers.
     Activated {
         problem: Problem<T>,
+        /// Of each element of C.
         bias: Vec<T>,
     },
     Transposed {
@@ -89,8 +90,8 @@ impl<T: Accumulator> Expected<T> {
             Self::Product(problem) => problem.answer(),
             Self::Scaled { problem, alpha, beta, start } => scaled(problem, *alpha, *beta, start),
             Self::Activated { problem, bias } => {
-                let sums = problem.c.iter().zip(bias.iter().cycle());
-                Answer::exact(bias.len(), sums.map(|(c, bias)| (c + bias.to_f64()).max(0.0)).collect::<Vec<_>>())
+                let sums = problem.c.iter().zip(bias);
+                Answer::exact(problem.shape.n, sums.map(|(c, bias)| (c + bias.to_f64()).max(0.0)).collect::<Vec<_>>())
             }
             Self::Transposed { rows, cols, elements } => {
                 Answer::exact(*rows, T::widen(&transposed(elements, *rows, *cols)))
@@ -196,7 +197,7 @@ fn product<T: Accumulator>(
     let batch = work.batch();
     let start =
         if beta == 0.0 { vec![T::POISON; batch * m * n] } else { elements::<T>(data, seed, 2, k, batch * m * n) };
-    let bias = elements::<T>(data, seed, 3, k, n);
+    let bias = elements::<T>(data, seed, 3, k, work.biases(shape));
     let (mut a, mut b, mut pieces) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..batch {
         let seed = seed.wrapping_add(number as u64 * BATCH_SEED_STRIDE);
@@ -214,13 +215,17 @@ fn product<T: Accumulator>(
                 TaskWork::SgemmScaled => {
                     Expected::Scaled { problem, alpha: f64::from(alpha), beta: f64::from(beta), start: start.clone() }
                 }
-                TaskWork::Bf16gemmBiasRelu => Expected::Activated { problem, bias: bias.clone() },
+                TaskWork::Bf16gemmBiasRelu => Expected::Activated { problem, bias: bias.repeat(m) },
+                TaskWork::Bf16gemmRowBiasRelu => {
+                    let of_rows = bias.iter().flat_map(|bias| std::iter::repeat_n(*bias, n));
+                    Expected::Activated { problem, bias: of_rows.collect() }
+                }
                 _ => Expected::Product(problem),
             },
         });
     }
     let mut inputs = vec![a, b];
-    inputs.extend((work == TaskWork::Bf16gemmBiasRelu).then_some(bias));
+    inputs.extend((!bias.is_empty()).then_some(bias));
     Trial {
         shape,
         data,
@@ -251,7 +256,7 @@ impl<T: Accumulator> Trial<T> {
         } else {
             let batch = work.batch();
             let mut inputs = vec![reals(0, batch * m * k), reals(1, batch * k * n)];
-            inputs.extend((work == TaskWork::Bf16gemmBiasRelu).then(|| reals(3, n)));
+            inputs.extend(Some(work.biases(shape)).filter(|n| *n > 0).map(|n| reals(3, n)));
             (inputs, batch * m * n)
         };
         Self {
@@ -391,7 +396,7 @@ fn factors<T: Accumulator>(expected: &Expected<T>, answer: &Answer<'_>, got: &[T
     match expected {
         Expected::Product(_) | Expected::Transposed { .. } => None,
         Expected::Activated { problem: Problem { c, .. }, bias } => {
-            let bias = |at: usize| bias[at % bias.len()].to_f64();
+            let bias = |at: usize| bias[at].to_f64();
             first(&[
                 ("the bias is missing", &|at| c[at].max(0.0)),
                 ("the activation is missing: what is negative should be 0", &|at| c[at] + bias(at)),

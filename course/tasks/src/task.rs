@@ -28,7 +28,7 @@ use crate::work::TaskWork;
 pub struct Catalogue {
     /// The step's id, such as `v05`.
     pub step: String,
-    /// Rebuild task first, then the transfer tasks in the order of the file.
+    /// Rebuild task first, then the tasks on the host, then the transfer tasks in the order of the file.
     pub tasks: Vec<Task>,
     pub questions: Vec<Question>,
     /// The task whose numbers are drawn, where the step has one.

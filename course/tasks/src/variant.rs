@@ -15,7 +15,8 @@
 //!
 //! Besides the point's numbers an expression may use `BYTES`, the bytes of an element; a text may also use `{LAYOUT}`,
 //! the layout of the operands in memory, and `{ELEMENT}`, their type. A reference kernel exists for every point, and
-//! passes: no task is handed out that cannot be done.
+//! passes: no task is handed out that cannot be done. With `starter = true`, learners begin with it, without its
+//! `SOLUTION` regions.
 
 #[cfg(test)]
 mod tests;
@@ -97,7 +98,7 @@ pub fn reference(text: &str, point: &Point) -> Result<String, VariantError> {
     let numbers: Vec<String> = numbers.map(|(name, number)| format!("{name} = {number}")).collect();
     let mut drawn = format!("constexpr int {};\n", numbers.join(", "));
     drawn.push_str(&format!("using Element = {};\n", point.element()));
-    if !point.work.is_transpose() {
+    if !point.work.is_transpose() && !point.work.has_bf16_operands() {
         let [a, b] = point.work.transposed();
         drawn.push_str(&format!("constexpr bool A_TURNED = {a}, B_TURNED = {b};  // stored transposed\n"));
     }

@@ -29,6 +29,8 @@ pub enum TaskWork {
     Bf16gemm,
     /// C = max(A · B + bias, 0): [`TaskWork::Bf16gemm`] with an FP32 bias for each column.
     Bf16gemmBiasRelu,
+    /// The same with a bias for each row.
+    Bf16gemmRowBiasRelu,
     /// out = inᵀ in FP32.
     Transpose,
     /// out = inᵀ in FP64.
@@ -52,7 +54,7 @@ impl TaskWork {
 
     /// Returns whether A and B are bf16, whatever C is.
     pub fn has_bf16_operands(self) -> bool {
-        matches!(self, Self::Bf16gemm | Self::Bf16gemmBiasRelu)
+        matches!(self, Self::Bf16gemm | Self::Bf16gemmBiasRelu | Self::Bf16gemmRowBiasRelu)
     }
 
     /// Returns whether A and B are stored transposed.
@@ -73,6 +75,9 @@ impl TaskWork {
             Self::Bf16gemmBiasRelu => {
                 "A, B and C are row-major; A and B are bf16. C[row][col] = max(sum + bias[col], 0), in FP32."
             }
+            Self::Bf16gemmRowBiasRelu => {
+                "A, B and C are row-major; A and B are bf16. C[row][col] = max(sum + bias[row], 0), in FP32."
+            }
             Self::SgemmNt => "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major.",
             Self::SgemmTn => "A is stored transposed: A[row][k] lies at A[k * M + row]. B and C are row-major.",
             Self::SgemmTt => {
@@ -87,6 +92,15 @@ impl TaskWork {
                 "All matrices are row-major; those of product blockIdx.z follow those of the one before."
             }
             Self::Transpose | Self::Dtranspose | Self::Transpose12 => "in and out are row-major.",
+        }
+    }
+
+    /// Returns the number of biases.
+    pub fn biases(self, shape: Shape) -> usize {
+        match self {
+            Self::Bf16gemmBiasRelu => shape.n,
+            Self::Bf16gemmRowBiasRelu => shape.m,
+            _ => 0,
         }
     }
 
@@ -122,7 +136,9 @@ impl TaskWork {
             Self::Dgemm => &[M, N, K, ("const double*", "A"), ("const double*", "B"), ("double*", "C")],
             Self::SgemmScaled => &[M, N, K, ("float", "alpha"), A, B, ("float", "beta"), C],
             Self::Bf16gemm => &[M, N, K, BF16_A, BF16_B, C],
-            Self::Bf16gemmBiasRelu => &[M, N, K, BF16_A, BF16_B, ("const float*", "bias"), C],
+            Self::Bf16gemmBiasRelu | Self::Bf16gemmRowBiasRelu => {
+                &[M, N, K, BF16_A, BF16_B, ("const float*", "bias"), C]
+            }
             Self::Transpose => &[("int", "rows"), ("int", "cols"), ("const float*", "in"), ("float*", "out")],
             Self::Dtranspose => &[("int", "rows"), ("int", "cols"), ("const double*", "in"), ("double*", "out")],
             Self::Transpose12 => &[("int", "rows"), ("int", "cols"), ("const Vector*", "in"), ("Vector*", "out")],

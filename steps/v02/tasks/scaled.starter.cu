@@ -1,4 +1,4 @@
-// v02.scaled, a transfer task of 25 minutes: C = αAB + βC.
+// v02.scaled, a transfer task of 45 minutes: C = αAB + βC.
 //
 // Multiply by way of shared tiles and finish with C = alpha * A * B + beta * C. A block of 256
 // threads owns 16 x 16 elements of C. Where beta is 0, C must not be read: it may hold NaN then.

@@ -200,6 +200,14 @@ fn numbers_are_drawn_from_the_seed_and_the_answer_stays_here() {
     let again = assigned(&place, "again", &["v02", "v05", "--variant", "--seed", "1"]);
     let again = fs::read_to_string(again.join("README.md")).expect("a README");
     assert!(readmes.contains(&again));
+    // These begin with the reference, without its solution.
+    let out = assigned(&place, "gaps", &["v11", "v12", "--variant", "--seed", "1"]);
+    for (step, secret) in [("v11", "block_row"), ("v12", "fmaxf")] {
+        let starter = fs::read_to_string(out.join(format!("my/{step}.variant.cu"))).expect("a starter");
+        assert!(starter.contains(&format!("// TODO({step}): ")) && !starter.contains(secret), "{starter}");
+        let beside = fs::read_to_string(place.join(format!("gaps.{step}.variant.cu"))).expect("a reference");
+        assert!(beside.contains(secret) && !beside.contains("// SOLUTION"), "{beside}");
+    }
 }
 
 #[test]

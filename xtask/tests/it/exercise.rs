@@ -52,9 +52,9 @@ fn a_verdict_ends_with_one_command_and_is_recorded() {
     );
     learner.verdict(&passed());
     let out = learner.output(0, "check bank-conflict-free");
-    assert!(out.ends_with("\nnext: xtask predict v05\n"), "{out}");
+    assert!(out.ends_with("\nnext: xtask start v05.launch\n"), "{out}");
     let (code, out, _) = learner.run("next");
-    assert!(code == 0 && out.contains("\nNext\n  xtask predict v05 "), "{out}");
+    assert!(code == 0 && out.contains("\nNext\n  xtask start v05.launch "), "{out}");
     let progress = learner.read("my/progress.toml");
     for line in ["checks = 3", "checks_to_pass = 3", "no-excess = 1", "wrong-result = 1"] {
         assert!(progress.contains(line), "{line} in {progress}");
@@ -73,7 +73,7 @@ fn the_next_command_fits_a_repository_with_all_copies_and_no_solution() {
         fs::remove_file(learner.path(solution)).expect("a solution");
     }
     let (_, out, _) = learner.run("");
-    assert!(out.contains("xtask check v05  "), "{out}");
+    assert!(out.contains("xtask check v05.wide  "), "{out}");
     learner.verdict(&passed());
     let (_, out, _) = learner.run("check v05");
     assert!(out.starts_with("my/v05.cu: your copy\n"), "{out}");
@@ -174,7 +174,7 @@ fn what_is_not_there_is_named() {
     let learner = Learner::new();
     let cases = [
         ("check v05.wide", 3, "there is no my/v05.wide.cu; begin with: xtask start v05.wide"),
-        ("check v05.narrow", 2, "there is no task `v05.narrow`; v05 has v05, v05.wide, v05.launch"),
+        ("check v05.narrow", 2, "there is no task `v05.narrow`; v05 has v05, v05.launch, v05.wide"),
         ("start v77", 2, "there is no step `v77`"),
         ("start v00", 2, "there is no task `v00`; v00 has no tasks"),
         ("diff v05", 3, "there is no my/v05.cu; begin with: xtask start v05"),

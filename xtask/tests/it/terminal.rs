@@ -139,7 +139,7 @@ fn a_save_redraws_the_screen_and_an_interrupt_leaves_the_terminal_as_it_was() {
     fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
     let second = terminal.until(watching);
     assert_eq!(second.matches(CLEAR).count(), 1, "{second:?}");
-    assert!(second.contains("next: xtask predict v05\r\n"), "{second:?}");
+    assert!(second.contains("next: xtask start v05.launch\r\n"), "{second:?}");
 
     terminal.types(INTERRUPT);
     terminal.until("interrupted; 2 checks of my/v05.cu\r\n");

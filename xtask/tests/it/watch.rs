@@ -31,7 +31,7 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     until(&mut err, "my/v05.cu is gone; waiting for it\n");
     learner.verdict(&passed());
     fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
-    let last = until(&mut out, "next: xtask predict v05\n");
+    let last = until(&mut out, "next: xtask start v05.launch\n");
     // SAFETY: our own child, which has not been waited for.
     unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) };
     let (mut rest, mut errors) = (String::new(), String::new());

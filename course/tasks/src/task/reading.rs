@@ -87,7 +87,7 @@ impl Catalogue {
             gpu_required: false,
             host: Some(Host { call: table.call, starter: table.starter }),
         });
-        let tasks = rebuild.into_iter().chain(transfers).chain(hosts);
+        let tasks = rebuild.into_iter().chain(hosts).chain(transfers);
         let gpu_required = parsed.gpu_required;
         let catalogue = Self {
             step: step.to_owned(),

@@ -6,9 +6,9 @@ const GOOD: &str = include_str!("../example.toml");
 fn a_catalogue_is_read_whole() {
     let catalogue = Catalogue::parse(GOOD, "v05", "tasks.toml").expect("a catalogue");
     let names: Vec<String> = catalogue.tasks.iter().map(|task| task.name.to_string()).collect();
-    assert_eq!(names, ["v05", "v05.wide", "v05.launch"]);
+    assert_eq!(names, ["v05", "v05.launch", "v05.wide"]);
     assert_eq!(catalogue.tasks[0].solution, Path::new("kernels/v05_x.cu"));
-    assert_eq!(catalogue.tasks[1].solution, Path::new("steps/v05/tasks/wide.cu"));
+    assert_eq!(catalogue.tasks[2].solution, Path::new("steps/v05/tasks/wide.cu"));
     assert_eq!(catalogue.tasks[0].title, "32 banks, and no two lanes in one");
     let limits = [(0.5, 0.25), (1.0, 1.0)].map(|(most, least)| crate::task::threshold(Some(most), Some(least)));
     assert_eq!(limits, ["from 0.25 to 0.5", "exactly 1"]);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use catalog::text::{Paint, Table};
 use tasks::progress::{Progress, TaskProgress};
 use tasks::quiz::{self, QuestionState};
+use tasks::task::TaskKind;
 use tasks::{Catalogue, Task};
 use xtask_support::{output, paths};
 
@@ -79,7 +80,9 @@ impl State {
 
     /// Returns the commands to go on with, the best first, and why.
     pub(super) fn next(&self, me: &str) -> Vec<(String, &'static str)> {
-        let tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
+        let mut tasks: Vec<&Task> = self.catalogues.iter().flat_map(|known| &known.tasks).collect();
+        // As on a chapter's page: the tasks whose solution it does not print come before its kernel.
+        tasks.sort_by_key(|task| (task.name.step.clone(), task.kind == TaskKind::Rebuild));
         let is_open = |task: &&&Task| !self.task_progress(task).is_over();
         // The one that was worked on last; where that is over, the first.
         let mut begun = tasks.iter().filter(is_open).filter(|task| self.is_started(task));
@@ -96,21 +99,19 @@ impl State {
                 _ => (format!("{me} check {name}"), "is your kernel right?"),
             }];
         }
-        let mut next = Vec::new();
-        // A step that was passed has questions, too.
-        let last_over = tasks.iter().rev().find(|task| self.task_progress(task).is_over());
-        if let Some(task) = last_over {
-            let step = &task.name.step;
+        // From the first step of which a task is over, so that no open task is skipped after that.
+        let is_over =
+            |step: &str| tasks.iter().any(|task| task.name.step == step && self.task_progress(task).is_over());
+        let began = tasks.iter().position(|task| is_over(&task.name.step)).unwrap_or(0);
+        let following = tasks[began..].iter().find(is_open).or_else(|| tasks.iter().find(is_open));
+        let next = following.map(|task| (format!("{me} start {}", task.name), "a task to solve"));
+        let has_open = |step: &str| {
             let asked = quiz::of_step(&self.catalogues, step);
-            if asked.iter().any(|asked| asked.state(&self.progress) == QuestionState::Open) {
-                next.push((format!("{me} predict {step}"), "its questions"));
-            }
-        }
-        let after =
-            last_over.map_or(0, |last| tasks.iter().position(|task| task.name == last.name).map_or(0, |at| at + 1));
-        let following = tasks[after..].iter().find(is_open).or_else(|| tasks.iter().find(is_open));
-        next.extend(following.map(|task| (format!("{me} start {}", task.name), "a kernel to write")));
-        next
+            asked.iter().any(|asked| asked.state(&self.progress) == QuestionState::Open)
+        };
+        let asked = self.catalogues.iter().rfind(|known| is_over(&known.step) && has_open(&known.step));
+        let questions = asked.map(|known| (format!("{me} predict {}", known.step), "its questions"));
+        next.into_iter().chain(questions).collect()
     }
 }
 
