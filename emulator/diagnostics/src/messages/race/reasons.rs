@@ -597,8 +597,8 @@ enum Order {
     Unknown,
 }
 
-/// Returns the atomic by which a block learns that the others have written, where a fence before or after it is missing,
-/// and whether there is one: the pattern of a last block that adds up what the others left.
+/// Returns the atomic by which a block learns that the others have written, where a fence before it or after it is
+/// missing, and which of the two is there. A last block that adds up what the others left is such a pattern.
 fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<(u32, [bool; 2])> {
     let ops = &launch.inputs.kernel.ops;
     let counts = |op: &&Op| match &op.kind {

@@ -2,9 +2,9 @@
 //! fence that preceded it.
 //!
 //! A block's own time is the number of its fences. A strong store or an atomic releases: it leaves at its word the
-//! times that the block knew at its last fence, its own and those of other blocks. A load of the word reads them, and the
-//! block knows them from its next fence on. An access comes after one of another block if its block knows the time of
-//! that. Two strong accesses need no order.
+//! times that the block knew at its last fence, its own and those of other blocks. A load of the word reads them, and
+//! the block knows them from its next fence on. An access comes after one of another block if its block knows the time
+//! of that. Two strong accesses need no order.
 //!
 //! Used where blocks run one after another on one thread, and kernels have fences. Order is assumed rather than missed:
 //! what one thread of a block knows, all of them know.
