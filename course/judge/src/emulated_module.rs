@@ -171,11 +171,22 @@ impl<'a> EmulatedModule<'a> {
         check_level: CheckLevel,
         setup: &LaunchSetup,
     ) -> Result<(Report, Vec<T>), Box<Finding>> {
+        self.run(trial, check_level, setup).map(|(report, got)| (report(), got))
+    }
+
+    /// Launches once, and returns a function that makes the report, which takes longer than a small launch where there
+    /// are mistakes, with the contents of the output.
+    pub(crate) fn run<T: Accumulator + Value>(
+        &self,
+        trial: &Trial<T>,
+        check_level: CheckLevel,
+        setup: &LaunchSetup,
+    ) -> Result<(impl FnOnce() -> Report, Vec<T>), Box<Finding>> {
         let buffers = self.place(trial)?;
         let ran = self.request(trial, &buffers, check_level, setup).and_then(|request| {
             match self.gpu.launch(&self.kernel, &request) {
                 Ok(report) => Ok((
-                    Report::new(report, &self.kernel, &request),
+                    move || Report::new(report, &self.kernel, &request),
                     self.gpu.read(buffers.last().copied().unwrap_or_default(), trial.start.len()),
                 )),
                 Err(refused) => Err(Box::new(diagnostics::refusal(self.kernel.kernel(), &request, &refused))),

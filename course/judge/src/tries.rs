@@ -16,7 +16,8 @@ use crate::{Judgement, Request, TrialOutcome};
 const MAX_THREADS: usize = 4;
 
 /// Returns the edited kernels that do on one launch what the kernel of the request fails to do there, by their indices.
-/// There is no such launch where that kernel, as it was compiled for the trials, does everything.
+/// There is no such launch where that kernel, as it was compiled for the trials, does everything. With `only_right`, it
+/// is the smallest launch.
 pub fn promising(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
     if request.task.work.is_double() { Screen::<f64>::run(request, tries) } else { Screen::<f32>::run(request, tries) }
 }
@@ -34,7 +35,8 @@ impl<T: Accumulator + Value + Sync> Screen<'_, T> {
     fn run(request: &Request<'_>, tries: &Tries) -> Vec<usize> {
         let task = request.task;
         let request = &Request { threads: 1, ..request.clone() };
-        let criterion = task.criteria.iter().find(|criterion| criterion.id == tries.code);
+        let is_criterion = |id: &str| id == tries.code && !tries.only_right;
+        let criterion = task.criteria.iter().find(|criterion| is_criterion(&criterion.id));
         let screens: Vec<Screen<'_, T>> = match criterion {
             Some(criterion) => {
                 let trial = trials(task.work, criterion.shape(), request.seed, 1).next_back();
@@ -53,7 +55,8 @@ impl<T: Accumulator + Value + Sync> Screen<'_, T> {
                 small_shapes(task).into_iter().chain([tries.shape]).flat_map(of_shape).map(screen).collect()
             }
         };
-        let Some(screen) = screens.iter().find(|screen| !screen.passes(request.ptx)) else { return Vec::new() };
+        let mut decide = screens.iter().filter(|screen| tries.only_right || !screen.passes(request.ptx));
+        let Some(screen) = decide.next() else { return Vec::new() };
         let passed = parallel::run(&tries.kernels, MAX_THREADS, |ptx| screen.passes(ptx), |_| true);
         (0..).zip(passed).filter_map(|(at, passed)| passed.then_some(at)).collect()
     }
@@ -65,6 +68,10 @@ impl<T: Accumulator + Value + Sync> Screen<'_, T> {
         module.patience = 4;
         let setup = module.launch_setup(self.trial.shape);
         if let Some(id) = self.criterion {
+            // What is wrong takes longer to diagnose.
+            if !module.run(&self.trial, CheckLevel::Off, &setup).is_ok_and(|(_, got)| self.trial.is_right(&got)) {
+                return false;
+            }
             let mut judgement = Judgement::<T>::new(&request, &module);
             let TrialOutcome::Right(report) = judgement.launch(&self.trial, self.check_level, &setup) else {
                 return false;
@@ -75,10 +82,13 @@ impl<T: Accumulator + Value + Sync> Screen<'_, T> {
         }
         // Most are wrong, which shows without checks, too.
         [CheckLevel::Off, self.check_level].into_iter().all(|check_level| {
-            let launched = module.launch(&self.trial, check_level, &setup);
+            let launched = module.run(&self.trial, check_level, &setup);
             launched.is_ok_and(|(report, got)| {
-                let is_clean = report.findings.iter().all(|finding| finding.severity != Severity::Error);
-                is_clean && report.undefined_outputs.is_empty() && self.trial.is_right(&got)
+                self.trial.is_right(&got) && {
+                    let report = report();
+                    let is_clean = report.findings.iter().all(|finding| finding.severity != Severity::Error);
+                    is_clean && report.undefined_outputs.is_empty()
+                }
             })
         })
     }

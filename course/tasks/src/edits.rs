@@ -44,6 +44,8 @@ pub struct Tries {
     /// Code of the verdict on the kernel without edits, and the shape that it is about.
     pub code: String,
     pub shape: Shape,
+    /// Whether only results and mistakes count, whatever the code.
+    pub only_right: bool,
     /// The PTX of each.
     pub kernels: Vec<String>,
 }

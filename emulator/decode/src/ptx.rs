@@ -302,11 +302,14 @@ impl<'a> PtxLowering<'a> {
             self.negated = guard.negated;
         }
         let start = self.ops.len();
+        // Acquire and release order the accesses around them, as a fence before and after them does.
+        let is_access = matches!(instruction.opcode.as_str(), "ld" | "st" | "atom" | "red");
+        let has = |order: &str| is_access && (instruction.has(order) || instruction.has("acq_rel"));
+        if has("release") {
+            self.emit(OpKind::Fence)?;
+        }
         self.lower_by_opcode(instruction, last)?;
-        // Acquire and release order the accesses around them, as a fence does.
-        if matches!(instruction.opcode.as_str(), "ld" | "st" | "atom" | "red")
-            && ["acquire", "release", "acq_rel"].iter().any(|order| instruction.has(order))
-        {
+        if has("acquire") {
             self.emit(OpKind::Fence)?;
         }
         if self.first {

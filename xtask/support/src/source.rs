@@ -79,9 +79,9 @@ impl CompileJob {
         Self { source, ..self.clone() }
     }
 
-    /// Has the compiler build for debugging, which takes a fifth of the time.
+    /// Has the compiler build for debugging and without textures, which takes a sixth of the time.
     pub fn debug(mut self) -> Self {
-        self.extra.push("--device-debug".into());
+        self.extra.extend(["--device-debug", "--minimal"].map(str::to_owned));
         self
     }
 

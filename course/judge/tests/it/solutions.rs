@@ -111,7 +111,8 @@ fn edited_kernels_are_told_apart_by_one_launch() {
         let of_name = |name: &str| all.iter().find(|(solution, _)| solution.name.ends_with(name)).expect("it is there");
         let (solution, ptx) = of_name(name);
         let kernels = vec![of_name("early-return").1.clone(), ptx_of(&solution.task.solution), ptx.clone()];
-        let tries = Tries { code: code.into(), shape: Shape { m: 33, n: 31, k: 97 }, kernels };
+        let shape = Shape { m: 33, n: 31, k: 97 };
+        let tries = Tries { code: code.into(), shape, only_right: false, kernels };
         let found = judge::tries::promising(&request(&solution.task, ptx, &[]), &tries);
         assert_eq!(found, if code == "barriers" { vec![0, 1] } else { vec![1] }, "{name}");
     }

@@ -148,7 +148,7 @@ pub(crate) fn spots(launch: &LaunchContext<'_>, race: &RaceFacts) -> Option<Vec<
         MissingOrder::BeforeReading => Some(vec![reading()?]),
         MissingOrder::BeforeOverwriting => Some(vec![overwriting()?]),
         MissingOrder::Both => Some(vec![reading()?, overwriting()?]),
-        MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => None,
+        _ => None,
     }
 }
 

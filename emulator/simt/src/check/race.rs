@@ -16,7 +16,7 @@
 //! - A fence, together with atomics or strong accesses, is how threads hand data to each other without a
 //!   barrier. An interval between barriers (for races between blocks: a launch) in which both were seen is
 //!   left alone, since telling right from wrong there needs the value that each load saw. Where blocks run one
-//!   after another, `block_clocks` follows which flags each of them has read.
+//!   after another, `block_clocks` follows which flags each of them has read, and whether a fence came after.
 //! - Arrivals at an mbarrier come before the waits for the phase that they end, and so do the bytes of bulk copies:
 //!   `warp_clocks` follows that on shared memory, and also which warps a barrier of some threads orders.
 //! - The end of the launch orders everything.

@@ -3,7 +3,7 @@
 //! A fixed number of edits is tried, in a fixed order: what is found depends neither on the machine nor on its load.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use catalog::text::Paint;
@@ -99,15 +99,27 @@ impl<'a> Search<'a> {
         let original = self.put("tries.ptx", &original)?;
         let judge = self.judge.of(&self.failed);
         let mut n_judged = 0;
+        let quick = |text: &String| self.job.with_text(edits::with_one_kernel(text, &self.failed.entry)).debug();
+        // Where a build for debugging compiles, the edited kernels that give wrong results are built in no other way.
+        let is_screened = is_optimised && self.compile(&[quick(copy)])?.pop().flatten().is_some();
         for texts in texts.chunks(most) {
+            let right: Vec<String> = if is_screened {
+                let built = self.compile(&texts.iter().map(quick).collect::<Vec<_>>())?;
+                let (texts, kernels): (Vec<&String>, Vec<String>) =
+                    texts.iter().zip(built).filter_map(|(text, ptx)| Some((text, ptx?))).unzip();
+                let right =
+                    self.promising(&judge, &original, &Tries { code: code.clone(), shape, only_right: true, kernels })?;
+                right.into_iter().filter_map(|at| texts.get(at).copied().cloned()).collect()
+            } else {
+                texts.to_vec()
+            };
+            let texts = &right;
             let built = self.compile(&texts.iter().map(job).collect::<Vec<_>>())?;
             let new = texts.iter().zip(built).filter_map(|(text, ptx)| Some((text, ptx?)));
             let (texts, kernels): (Vec<&String>, Vec<String>) = new.filter(|(_, ptx)| seen.insert(ptx.clone())).unzip();
-            let tries = Tries { code: code.clone(), shape, kernels };
-            let tries = self.put("tries.json", &serde_json::to_string(&tries)?)?;
-            let options = ["--tries", &tries.to_string_lossy()];
-            let promising: Option<Vec<usize>> = judge.ask_about(&original, &options)?;
-            let promising = promising.unwrap_or_default().into_iter().filter_map(|at| texts.get(at).copied());
+            let tries = Tries { code: code.clone(), shape, only_right: false, kernels };
+            let promising = self.promising(&judge, &original, &tries)?;
+            let promising = promising.into_iter().filter_map(|at| texts.get(at).copied());
             let promising: Vec<&String> = promising.take(MAX_JUDGED - n_judged).collect();
             n_judged += promising.len();
             let remedies = self.remedies(&promising)?;
@@ -116,6 +128,13 @@ impl<'a> Search<'a> {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// Returns the edited kernels that look right beside the original, by their indices.
+    fn promising(&self, judge: &Judge<'_>, original: &Path, tries: &Tries) -> Result<Vec<usize>> {
+        let tries = self.put("tries.json", &serde_json::to_string(tries)?)?;
+        let promising: Option<Vec<usize>> = judge.ask_about(original, &["--tries", &tries.to_string_lossy()])?;
+        Ok(promising.unwrap_or_default())
     }
 
     /// Judges edited copies, and returns the first that pass.

@@ -65,19 +65,47 @@ impl RaceMessage<'_> {
             let reason = termination::reads_nothing(one.enclosure.inside());
             return draft.reason(reason).on_gpu("the kernel hangs, or works, depending on timing.");
         }
-        if race.missing == MissingOrder::Flag {
-            let (does, did) = match (first.kind, second.kind) {
+        if let Some((atomic, [is_released, is_acquired])) = ticket(launch, first, second).filter(|_| between_blocks) {
+            let line = launch.line_name(main_instr, atomic);
+            let [before, after] = [
+                format!("between {write} and the atomic at {line}"),
+                format!("between the atomic at {line} and {other}"),
+            ];
+            let lacks = if is_released {
+                format!("orders {other} behind it: an old value may be read.")
+            } else {
+                format!("makes what they wrote at {write} visible before it.")
+            };
+            return draft
+                .why(format!("the atomic at {line} counts the blocks that are done, but no __threadfence() {lacks}"))
+                .advice(match (is_released, is_acquired) {
+                    (true, _) => format!("add __threadfence() {after}."),
+                    (_, true) => format!("add __threadfence() {before}."),
+                    _ => format!("add __threadfence() {before}, and another one between the atomic and {other}."),
+                });
+        }
+        if matches!(race.missing, MissingOrder::Flag | MissingOrder::Acquire) {
+            let [early, late] = race.parties;
+            let (does, did) = match (early.kind, late.kind) {
                 (AccessKind::Read, _) => ("writes to", "read"),
                 (_, AccessKind::Read) => ("reads", "wrote"),
                 _ => ("writes to", "wrote"),
             };
+            let [early_line, late_line] = launch.lines_apart(main_instr, [early.instr, late.instr]);
+            let [early_block, late_block] = [early, late].map(|party| launch.block_position(party.block));
+            let what = format!("{late_line} {does} what block {early_block} {did} at {early_line}.");
+            if race.missing == MissingOrder::Acquire {
+                return draft
+                    .why(format!(
+                        "{what} Block {late_block} had read a flag that was set after it, behind a fence, but executed no \
+                         fence between reading the flag and {late_line}: an old value may be read.",
+                    ))
+                    .advice(format!("add __threadfence() between the read of the flag and {late_line}."));
+            }
             return draft
                 .why(format!(
-                    "{other} {does} what block {} {did} at {write}. The blocks hand data to each other by \
-                     flags, but block {} had read no flag that was set after {write} and a fence \
-                     (__threadfence(), or a store with .release).",
-                    launch.block_position(first.block),
-                    launch.block_position(second.block),
+                    "{what} The blocks hand data to each other by flags, but block {late_block} had read no flag that was \
+                     set after {early_line} and a fence (__threadfence(), or a store with .release).",
                 ))
                 .advice(
                     "let one block execute __threadfence() in each thread, then a barrier \
@@ -114,18 +142,6 @@ impl RaceMessage<'_> {
                          or give each thread its own element."
                     )
                 });
-        }
-        if let Some(atomic) = ticket(launch, first, second).filter(|_| between_blocks) {
-            let line = launch.line_name(main_instr, atomic);
-            return draft
-                .why(format!(
-                    "the atomic at {line} counts the blocks that are done, but no __threadfence() makes what \
-                     they wrote at {write} visible before it.",
-                ))
-                .advice(format!(
-                    "add __threadfence() between {write} and the atomic at {line}, and another one between \
-                     the atomic and {other}.",
-                ));
         }
         if self.replaces_what_it_read() {
             return draft
@@ -202,7 +218,9 @@ impl RaceMessage<'_> {
         let Self { launch, first, second, ref array, .. } = *self;
         let Some(ends) = launch.trace().ends(first.instr) else { return false };
         let from_memory = ends.iter().any(|end| matches!(end, End::Loaded(_)));
-        let is_common = from_memory || !ends.iter().any(|end| matches!(end, End::Thread(_) | End::Block(_)));
+        let differs =
+            |end: &End| matches!(end, End::Block(_)) || !self.between_blocks() && matches!(end, End::Thread(_));
+        let is_common = from_memory || !ends.iter().any(differs);
         let element = |instr, kind| match &launch.uses(instr, array, kind)[..] {
             [found] => Some(found.subscripts.clone()),
             _ => None,
@@ -224,11 +242,8 @@ impl RaceMessage<'_> {
 
     /// Returns the reason where threads claim an element: `if (owner[i] == 0) owner[i] = me;`.
     fn claim(&self) -> Option<Reason> {
-        let Self { launch, first, ref array, ref target, .. } = *self;
-        let [used] = &launch.uses(first.instr, array, AccessKind::Write)[..] else { return None };
-        let text = launch.source_of(first.instr)?.clean_line(used.line)?;
-        let element = text.get(used.start..used.end)?;
-        let new = text.get(used.end..)?.trim_start().strip_prefix('=')?.split_once(';')?.0.trim();
+        let Self { launch, first, .. } = *self;
+        let (element, pointer, new) = self.assigned()?;
         let around = launch.around(first.instr);
         let around = around.last()?;
         let test = around.enclosure.condition.trim();
@@ -239,10 +254,7 @@ impl RaceMessage<'_> {
             _ if right == element => left,
             _ => return None,
         };
-        let pointer = element.strip_prefix('*').map_or_else(|| format!("&{element}"), str::to_owned);
-        let is_whole = ["int", "unsigned", "unsigned int", "unsigned long long"];
-        let ty = target.as_ref().map_or("", |target| target.element.element_type.as_str());
-        let advice = match is_whole.contains(&ty) {
+        let advice = match self.is_whole() {
             true => format!(
                 "test and store in one step, so that one thread wins: {}.",
                 code(&format!("if (atomicCAS({pointer}, {free}, {new}) == {free})"))
@@ -462,7 +474,7 @@ impl RaceMessage<'_> {
             MissingOrder::BeforeReading => Order::WriteBeforeRead,
             MissingOrder::BeforeOverwriting => Order::ReadBeforeOverwrite,
             MissingOrder::Both => Order::Both,
-            MissingOrder::Flag | MissingOrder::Phase | MissingOrder::Unknown => Order::Unknown,
+            _ => Order::Unknown,
         }
     }
 
@@ -585,17 +597,19 @@ enum Order {
     Unknown,
 }
 
-/// Returns the atomic by which a block learns that the others have written, when the kernel has no fence at all: the
-/// pattern of a last block that adds up what the others left.
-fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<u32> {
+/// Returns the atomic by which a block learns that the others have written, where a fence before it or after it is
+/// missing, and which of the two is there. A last block that adds up what the others left is such a pattern.
+fn ticket(launch: &LaunchContext<'_>, write: RaceParty, read: RaceParty) -> Option<(u32, [bool; 2])> {
     let ops = &launch.inputs.kernel.ops;
-    let are_kinds = (write.kind, read.kind) == (AccessKind::Write, AccessKind::Read);
-    if !are_kinds || ops.iter().any(|op| op.kind.is_fence()) {
-        return None;
-    }
-    let is_count = |op: &&Op| match &op.kind {
+    let counts = |op: &&Op| match &op.kind {
         OpKind::Atomic(atomic) => matches!(atomic.space, MemSpace::Global | MemSpace::Generic) && atomic.dst.is_some(),
         _ => false,
     };
-    ops.iter().filter(is_count).map(|op| op.instr).find(|instr| (write.instr..read.instr).contains(instr))
+    let is_between = |instr: &u32| (write.instr..read.instr).contains(instr);
+    let atomic = ops.iter().filter(counts).map(|op| op.instr).find(is_between)?;
+    let fences: Vec<u32> = ops.iter().filter(|op| op.kind.is_fence()).map(|op| op.instr).collect();
+    let has_fence = |from, to| fences.iter().any(|instr| (from..to).contains(instr));
+    let has = [has_fence(write.instr, atomic), has_fence(atomic, read.instr)];
+    let are_kinds = (write.kind, read.kind) == (AccessKind::Write, AccessKind::Read);
+    (are_kinds && has != [true; 2]).then_some((atomic, has))
 }

@@ -83,6 +83,10 @@ pub enum MissingOrder {
     /// Blocks hand data to each other by fences and flags, and the second one has read no flag that the first one set
     /// after its access and a fence.
     Flag,
+    /// The second block has read such a flag, and executed no fence since.
+    Acquire,
+    /// Likewise, and one of the two is an ordinary access, the other an atomic or a volatile one.
+    Strength,
     /// The accesses do not tell.
     Unknown,
 }

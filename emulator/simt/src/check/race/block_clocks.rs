@@ -2,11 +2,12 @@
 //! fence that preceded it.
 //!
 //! A block's own time is the number of its fences. A strong store or an atomic releases: it leaves at its word the
-//! times that the block knew at its last fence, its own and those of other blocks. A strong load of the word acquires
-//! them. A plain access comes after one of another block if its block knows the time of that.
+//! times that the block knew at its last fence, its own and those of other blocks. A load of the word reads them, and
+//! the block knows them from its next fence on. An access comes after one of another block if its block knows the time
+//! of that. Two strong accesses need no order.
 //!
 //! Used where blocks run one after another on one thread, and kernels have fences. Order is assumed rather than missed:
-//! what one thread of a block knows, all of them know, and a load acquires without a fence.
+//! what one thread of a block knows, all of them know.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use super::bits::CHUNK;
 use super::chunks::Chunks;
 use super::interval::changes;
 use super::touch::{AccessMark, Touch};
+use crate::check::mistake::MissingOrder;
 
 const MAX_CHUNKS: usize = 1 << 13;
 /// Maximum number of words at which times are recorded.
@@ -25,9 +27,10 @@ const MAX_STEPS: usize = 1 << 24;
 /// Known times, by block.
 type Known = Arc<BTreeMap<u64, u32>>;
 
-/// A plain access of a block.
+/// An access of a block.
 #[derive(Debug, Clone, Copy, Default)]
 struct Made {
+    kind: AccessMark,
     /// The block plus one; 0: there was no access.
     by: u32,
     time: u32,
@@ -37,7 +40,9 @@ struct Made {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Cell {
+    /// The last access that may have written.
     write: Made,
+    /// The last plain read since.
     read: Made,
 }
 
@@ -45,6 +50,8 @@ struct Cell {
 struct Block {
     time: u32,
     known: Known,
+    /// What it read at flags: known from the next fence on.
+    read: Known,
     /// What it knew at its last fence, and its time then.
     released: Option<(Known, u32)>,
 }
@@ -54,6 +61,7 @@ struct Block {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Unordered {
     pub(super) unit: u64,
+    pub(super) missing: MissingOrder,
     pub(super) parties: [(AccessMark, u64, u32); 2],
 }
 
@@ -62,8 +70,6 @@ pub(super) struct BlockClocks {
     blocks: Chunks<Block>,
     words: Chunks<Known>,
     cells: Chunks<Box<[Cell]>>,
-    /// Units of the last strong store.
-    last_stored: Vec<u64>,
     steps: usize,
     pub(super) found: Vec<Unordered>,
 }
@@ -72,15 +78,12 @@ pub(super) struct BlockClocks {
 const MAX_FOUND: usize = 1 << 14;
 
 impl BlockClocks {
-    /// Records a fence of a block, and releases its last strong store: of a store that releases, the fence is counted
-    /// after it.
+    /// Records a fence of a block.
     pub(super) fn fence(&mut self, block: u64) {
         let state = self.blocks.entry(block).or_default();
+        join(&mut state.known, &state.read, &mut self.steps);
         state.released = Some((Arc::clone(&state.known), state.time));
         state.time += 1;
-        for unit in std::mem::take(&mut self.last_stored) {
-            self.release(block, unit);
-        }
     }
 
     /// Records an access of a block, by units of `1 << shift` bytes. `who` packs instruction and thread of a lane.
@@ -89,89 +92,91 @@ impl BlockClocks {
         if self.steps > MAX_STEPS {
             return;
         }
-        self.last_stored.clear();
-        let strong = matches!(touch.kind, AccessMark::Atomic | AccessMark::StrongRead | AccessMark::StrongWrite);
-        let differs = touch.kind == AccessMark::Write && changes(touch, touch.mask);
-        let lanes = if touch.kind == AccessMark::Write { touch.mask } else { touch.distinct };
+        let kind = touch.kind;
+        let differs = kind != AccessMark::Write || changes(touch, touch.mask);
+        let lanes = if kind == AccessMark::Write { touch.mask } else { touch.distinct };
         for lane in lanes.numbers() {
             let start = touch.address(lane);
             let end = start.saturating_add(u64::from(touch.bytes));
             for unit in start >> shift..end.div_ceil(1 << shift) {
-                if touch.kind != AccessMark::Write && touch.kind != AccessMark::StrongWrite {
-                    if strong {
-                        self.acquire_plain(block, unit);
-                    }
-                    self.acquire(block, unit);
+                // Before it is recorded as the last access of the unit.
+                if matches!(kind, AccessMark::Atomic | AccessMark::StrongRead) {
+                    self.acquire(block, unit, true);
                 }
-                if strong {
-                    if touch.kind != AccessMark::StrongRead {
-                        self.release(block, unit);
-                        self.last_stored.push(unit);
-                    }
-                    continue;
+                self.check(unit, Made { kind, by, time: 0, who: packed(lane) }, differs);
+                if kind == AccessMark::Read {
+                    self.acquire(block, unit, false);
                 }
-                self.plain_access(block, unit, (touch.kind, by, packed(lane)), differs);
+                if matches!(kind, AccessMark::Atomic | AccessMark::StrongWrite) {
+                    self.release(block, unit);
+                }
             }
         }
     }
 
-    /// Checks and records a plain access to a unit; `differs` marks a write that changes what memory holds.
-    fn plain_access(&mut self, block: u64, unit: u64, (kind, by, who): (AccessMark, u32, u32), differs: bool) {
+    /// Checks and records an access to a unit; `differs`: it may change what memory holds.
+    fn check(&mut self, unit: u64, now: Made, differs: bool) {
         let has_room = self.cells.len() < MAX_CHUNKS;
         let chunk_number = unit / CHUNK;
         if !has_room && !self.cells.contains_key(&chunk_number) {
             return;
         }
+        let block = u64::from(now.by - 1);
         let state = self.blocks.entry(block).or_default();
+        // What a fence releases by a flag includes the store of the flag.
+        let is_flag = matches!(now.kind, AccessMark::Atomic | AccessMark::StrongWrite);
+        let now = Made { time: state.time.saturating_sub(u32::from(is_flag)), ..now };
         let chunk = self.cells.entry(chunk_number);
         let chunk = chunk.or_insert_with(|| vec![Cell::default(); CHUNK as usize].into());
         let cell = &mut chunk[(unit % CHUNK) as usize];
-        let unordered = |made: Made| {
-            let other = u64::from(made.by.wrapping_sub(1));
-            made.by != 0 && made.by != by && state.known.get(&other).is_none_or(|known| *known < made.time)
+        let has = |known: &Known, made: Made| known.get(&u64::from(made.by - 1)).is_some_and(|time| *time >= made.time);
+        let unordered = |made: &Made| {
+            let apart = made.by != 0 && made.by != now.by && !(now.kind.is_strong() && made.kind.is_strong());
+            apart && !has(&state.known, *made)
         };
-        let now = Made { by, time: state.time, who };
-        let mut found = None;
-        if kind == AccessMark::Write {
-            if unordered(cell.write) && differs {
-                found = Some((AccessMark::Write, cell.write));
-            } else if unordered(cell.read) {
-                found = Some((AccessMark::Read, cell.read));
+        let Cell { write, read } = *cell;
+        let other = if matches!(now.kind, AccessMark::Read | AccessMark::StrongRead) {
+            if now.kind == AccessMark::Read {
+                cell.read = now;
             }
-            *cell = Cell { write: now, read: Made::default() };
+            Some(write).filter(unordered)
         } else {
-            if unordered(cell.write) {
-                found = Some((AccessMark::Write, cell.write));
-            }
-            cell.read = now;
-        }
-        if let Some((other, made)) = found
+            // A block's own atomic hides no plain store of it from others.
+            let is_hidden = is_flag && write.kind == AccessMark::Write && write.by == now.by;
+            *cell = Cell { write: if is_hidden { write } else { now }, read: Made::default() };
+            Some(write).filter(|write| differs && unordered(write)).or(Some(read).filter(unordered))
+        };
+        if let Some(made) = other
             && self.found.len() < MAX_FOUND
         {
-            let other = (other, u64::from(made.by - 1), made.who);
-            self.found.push(Unordered { unit, parties: [other, (kind, block, who)] });
+            let missing = match has(&state.read, made) {
+                _ if now.kind.is_strong() != made.kind.is_strong() => MissingOrder::Strength,
+                true => MissingOrder::Acquire,
+                false => MissingOrder::Flag,
+            };
+            let parties = [made, now].map(|one| (one.kind, u64::from(one.by - 1), one.who));
+            self.found.push(Unordered { unit, missing, parties });
         }
     }
 
-    /// Acquires from the block that stored a unit plainly: a flag may be set by a plain store, too.
-    fn acquire_plain(&mut self, block: u64, unit: u64) {
-        let chunk = self.cells.get(&(unit / CHUNK));
-        let by = chunk.map_or(0, |chunk| chunk[(unit % CHUNK) as usize].write.by);
-        let Some(other) = by.checked_sub(1).map(u64::from).filter(|other| *other != block) else { return };
-        let Some((known, time)) = self.blocks.get(&other).map(|other| (Arc::clone(&other.known), other.time)) else {
-            return;
-        };
-        let state = self.blocks.entry(block).or_default();
-        join(&mut state.known, &known, &mut self.steps);
-        let latest = Arc::make_mut(&mut state.known).entry(other).or_insert(time);
-        *latest = (*latest).max(time);
-    }
-
-    /// Makes a block know the times that were left at a word.
-    fn acquire(&mut self, block: u64, unit: u64) {
-        let Some(left) = self.words.get(&unit).map(Arc::clone) else { return };
-        let state = self.blocks.entry(block).or_default();
-        join(&mut state.known, &left, &mut self.steps);
+    /// Reads the times that were left at a word. A flag that a strong load reads may be set by a plain store, too: it
+    /// leaves those of now.
+    fn acquire(&mut self, block: u64, unit: u64, is_strong: bool) {
+        let write = self.cells.get(&(unit / CHUNK)).map(|chunk| chunk[(unit % CHUNK) as usize].write);
+        let plain = write.filter(|write| is_strong && write.kind == AccessMark::Write && write.by != 0);
+        let other = plain.map(|write| u64::from(write.by - 1)).filter(|other| *other != block);
+        let set = other.and_then(|other| Some((other, self.blocks.get(&other)?)));
+        let set = set.map(|(other, state)| (other, Arc::clone(&state.known), state.time));
+        let left = self.words.get(&unit).map(Arc::clone);
+        let read = &mut self.blocks.entry(block).or_default().read;
+        if let Some((other, known, time)) = set {
+            join(read, &known, &mut self.steps);
+            let latest = Arc::make_mut(read).entry(other).or_insert(time);
+            *latest = (*latest).max(time);
+        }
+        if let Some(left) = left {
+            join(read, &left, &mut self.steps);
+        }
     }
 
     /// Stores at a word the vector clock that the block had at its last fence.

@@ -350,12 +350,14 @@ impl GlobalRaces {
         if self.fenced.load(Ordering::Relaxed) && self.strong.load(Ordering::Relaxed) {
             let Some(clocks) = &self.clocks else { return };
             let clocks = lock(clocks);
-            let mut groups = BTreeMap::new();
-            for Unordered { unit, parties } in &clocks.found {
-                let parties = parties.map(|(kind, block, who)| (kind, block << 32 | u64::from(who)));
-                self.add(&mut groups, unit << shift, parties, false);
+            for missing in [MissingOrder::Flag, MissingOrder::Acquire, MissingOrder::Strength] {
+                let mut groups = BTreeMap::new();
+                for Unordered { unit, parties, .. } in clocks.found.iter().filter(|found| found.missing == missing) {
+                    let parties = parties.map(|(kind, block, who)| (kind, block << 32 | u64::from(who)));
+                    self.add(&mut groups, unit << shift, parties, false);
+                }
+                record(groups, missing, out);
             }
-            record(groups, MissingOrder::Flag, out);
             return;
         }
         let mut pages: Vec<(u64, Page)> = Vec::new();

@@ -12,8 +12,9 @@ pub struct ByteRun {
 }
 
 /// Kind of an access for the race checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum AccessMark {
+    #[default]
     Read,
     Write,
     Atomic,
@@ -33,6 +34,10 @@ impl AccessMark {
             (AccessKind::Read, true) => Self::StrongRead,
             (AccessKind::Write, true) => Self::StrongWrite,
         }
+    }
+
+    pub(super) fn is_strong(self) -> bool {
+        !matches!(self, Self::Read | Self::Write)
     }
 
     pub fn kind(self) -> AccessKind {
