@@ -235,7 +235,7 @@ fn tools() -> Vec<Item> {
     ]
 }
 
-/// ResourceLimits of the device, from the first step.
+/// Ceilings of the device, from the first step.
 fn roofline() -> Result<Roofline> {
     let step = find("v01")?;
     let programs = Programs::find_or_build(&[step])?;
