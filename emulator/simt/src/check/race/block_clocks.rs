@@ -3,8 +3,8 @@
 //!
 //! A block's own time is the number of its fences. A strong store or an atomic releases: it leaves at its word the
 //! times that the block knew at its last fence, its own and those of other blocks. A load of the word reads them, and
-//! the block knows them from its next fence on. An access comes after one of another block if its block knows the time
-//! of that. Two strong accesses need no order.
+//! the block knows them from its next fence or barrier on. An access comes after one of another block if its block
+//! knows the time of that. Two strong accesses need no order.
 //!
 //! Used where blocks run one after another on one thread, and kernels have fences. Order is assumed rather than missed:
 //! what one thread of a block knows, all of them know.
@@ -84,6 +84,13 @@ impl BlockClocks {
         join(&mut state.known, &state.read, &mut self.steps);
         state.released = Some((Arc::clone(&state.known), state.time));
         state.time += 1;
+    }
+
+    /// Records a barrier of a block, behind which compilers move no load, and L1 has no old value unless the block read
+    /// it before: what was read at flags counts as known, as NVIDIA's samples have it.
+    pub(super) fn barrier(&mut self, block: u64) {
+        let Some(state) = self.blocks.get_mut(&block) else { return };
+        join(&mut state.known, &state.read, &mut self.steps);
     }
 
     /// Records an access of a block, by units of `1 << shift` bytes. `who` packs instruction and thread of a lane.

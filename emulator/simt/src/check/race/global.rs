@@ -243,6 +243,14 @@ impl BlockRaces {
         }
     }
 
+    /// Records that a barrier of the block, or of its cluster, has completed.
+    pub(crate) fn barrier(&mut self, out: &mut Collector) {
+        self.interval.barrier(out);
+        if let Some(clocks) = &self.clocks {
+            lock(clocks).barrier(self.block);
+        }
+    }
+
     /// Adds the accesses of the block to those of the launch. Called when it has ended.
     pub fn end_block(&mut self, all: &GlobalRaces, out: &mut Collector) {
         self.interval.barrier(out);

@@ -60,6 +60,11 @@ impl SharedRaces {
         self.interval.fence();
     }
 
+    /// Records that a barrier of the block has completed.
+    pub(crate) fn barrier(&mut self, out: &mut Collector) {
+        self.interval.barrier(out);
+    }
+
     /// Records that the running warp used an mbarrier, through which threads hand data to each other.
     pub fn note_mbarrier(&mut self) {
         self.interval.note_mbarrier();

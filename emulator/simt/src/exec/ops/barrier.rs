@@ -111,7 +111,7 @@ impl Worker<'_> {
         }
         self.activity.progress = true;
         self.block.mbarriers.note_barrier();
-        crate::exec::worker::notify_races!(self.checks, interval.barrier(&mut self.block.collector));
+        crate::exec::worker::notify_races!(self.checks, barrier(&mut self.block.collector));
     }
 
     /// Records that lanes of the running fiber have exited: barriers no longer wait for them.

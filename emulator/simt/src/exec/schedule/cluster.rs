@@ -244,7 +244,7 @@ impl Worker<'_> {
             races.synchronise_all(collector);
         }
         if let Some(races) = &mut self.checks.global_races {
-            races.interval.barrier(collector);
+            races.barrier(collector);
         }
         if let Some(cluster) = &mut self.block.cluster {
             cluster.members.iter_mut().flatten().for_each(|block| release(block));
