@@ -13,6 +13,12 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     learner.run("start v05");
     learner.verdict(&conflicts());
     let mut child = spawn(&mut learner.command("watch v05"));
+    let id = child.id().cast_signed();
+    std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(120));
+        // SAFETY: a signal to our own child, which is still there if a line that the test waits for does not come.
+        unsafe { libc::kill(id, libc::SIGKILL) }
+    });
     let (mut out, mut err) =
         (BufReader::new(child.stdout.take().expect("piped")), BufReader::new(child.stderr.take().expect("piped")));
     fn until(stream: &mut impl BufRead, words: &str) -> String {
@@ -33,7 +39,7 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
     let last = until(&mut out, "next: xtask start v05.launch\n");
     // SAFETY: our own child, which has not been waited for.
-    unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) };
+    unsafe { libc::kill(id, libc::SIGINT) };
     let (mut rest, mut errors) = (String::new(), String::new());
     out.read_to_string(&mut rest).expect("text");
     err.read_to_string(&mut errors).expect("text");
