@@ -62,9 +62,9 @@ pub struct Grading<'a> {
     pub given: &'a GivenPoints,
     /// Folders of earlier submissions, to compare with.
     pub against: &'a [PathBuf],
-    /// True where the sources are to be written as MOSS takes them.
+    /// Whether to write the sources as MOSS takes them.
     pub moss: bool,
-    /// True where the grades have codes in place of names.
+    /// Whether the grades have codes in place of names.
     pub anonymous: bool,
 }
 
@@ -314,7 +314,8 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, FileErr
     };
     // Strings, numbers and lists always serialise.
     let text = serde_json::to_string(&kept).expect("plain data");
-    write_whole(&file(grading.out, key), &text).map_err(&io)?;
+    let path = file(grading.out, key);
+    write_whole(&path, &text).map_err(FileError::at(&path))?;
     remove()?;
     Ok(Judged::Stored)
 }

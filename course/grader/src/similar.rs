@@ -68,7 +68,7 @@ pub struct SameKernel {
 pub struct Source<'a> {
     pub name: &'a str,
     pub text: &'a str,
-    /// True for what was handed in now: others are compared with these, not among themselves.
+    /// Whether it was handed in now: others are compared with these, not among themselves.
     pub is_submission: bool,
 }
 

@@ -27,6 +27,6 @@ pub(crate) struct LaunchInputs<'a> {
     pub(crate) find: &'a dyn Fn(u64) -> Option<Allocation>,
     /// Thread-instructions by instruction, when they were counted.
     pub(crate) executed: Option<&'a dyn Fn(u32) -> u64>,
-    /// True if all threads ran to their end: counts are of the whole launch.
+    /// Whether all threads ran to their end: counts are of the whole launch.
     pub(crate) complete: bool,
 }

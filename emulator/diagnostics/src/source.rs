@@ -61,7 +61,7 @@ pub(crate) struct Declared {
 pub(crate) struct Compared {
     pub(crate) left: String,
     pub(crate) right: String,
-    /// True if `left` may be equal to `right`.
+    /// Whether `left` may be equal to `right`.
     pub(crate) or_equal: bool,
     /// The comparison as written, and its line.
     pub(crate) text: String,

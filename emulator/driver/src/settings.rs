@@ -55,7 +55,7 @@ pub(crate) fn check_level_from_name(name: &str) -> Option<CheckLevel> {
     })
 }
 
-/// Levels of checks by their numbers in the extra API.
+/// Levels of checks by the numbers that `tile_set_checks` takes: those of `emulator_client::CheckLevel`.
 pub(crate) const CHECK_LEVELS: [CheckLevel; 4] =
     [CheckLevel::Off, CheckLevel::Count, CheckLevel::Checked, CheckLevel::CheckedWithGlobalRaces];
 

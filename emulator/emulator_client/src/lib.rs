@@ -31,12 +31,14 @@ pub struct Emulator {
 }
 
 /// Which counters and checks a launch has, as `simt::launch::CheckLevel` documents; `TILE_CHECK` names the same levels.
+/// The numbers are those of `tile_set_checks`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
 pub enum CheckLevel {
-    Off,
-    Count,
-    Checked,
-    CheckedWithGlobalRaces,
+    Off = 0,
+    Count = 1,
+    Checked = 2,
+    CheckedWithGlobalRaces = 3,
 }
 
 /// Finds the emulated driver, if it is the first library in `cudarc`'s order; `None` with a real driver, or none.
@@ -47,11 +49,13 @@ pub fn find() -> Option<Emulator> {
             // SAFETY: loading a CUDA driver runs its initialisers, which is what the program is about to do anyway.
             unsafe { Library::new(*name) }.ok()
         })?;
-        let found = Emulator::from_symbols(|name| {
+        let find = |name: &CStr| {
             // SAFETY: only the address is taken here.
             let symbol = unsafe { library.get::<*mut c_void>(name.to_bytes_with_nul()) };
             symbol.map_or(std::ptr::null(), |s| s.cast_const())
-        });
+        };
+        // SAFETY: the addresses are those of the library's symbols.
+        let found = unsafe { Emulator::from_symbols(find) };
         // The library stays loaded: the addresses above must stay valid.
         std::mem::forget(library);
         found
@@ -120,14 +124,18 @@ pub fn preload() -> Result<PathBuf, PreloadError> {
 
 impl Emulator {
     /// Creates a client from a function that finds symbols in a driver library. Null addresses count as absent.
-    pub fn from_symbols(find: impl Fn(&CStr) -> *const c_void) -> Option<Self> {
+    ///
+    /// # Safety
+    /// Addresses that `find` returns are those of the symbols.
+    unsafe fn from_symbols(find: impl Fn(&CStr) -> *const c_void) -> Option<Self> {
         macro_rules! symbol {
             ($name:literal) => {{
                 let address = find($name);
                 if address.is_null() {
                     return None;
                 }
-                // SAFETY: the emulated driver alone exports a symbol of this name, with the field's type of function.
+                // SAFETY: the caller promised the symbol; only the emulated driver exports one of this name, with the
+                // field's type of function.
                 unsafe { std::mem::transmute_copy(&address) }
             }};
         }

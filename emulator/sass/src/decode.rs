@@ -162,16 +162,16 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
             })
         }
         Slot::Global(at) => {
-            let (described, warp) = (field(word, 76, 1) == 1, field(word, 91, 1) == 1);
+            let (described, has_uniform) = (field(word, 76, 1) == 1, field(word, 91, 1) == 1);
             // The meaning of these bits without a uniform register is unknown.
-            if (described || field(word, 90, 1) == 1) && !warp {
+            if (described || field(word, 90, 1) == 1) && !has_uniform {
                 return None;
             }
-            let uniform = warp.then(|| uniform(word, at));
+            let uniform = has_uniform.then(|| uniform(word, at));
             Value::Memory(Address {
                 // Without a uniform register, `.E` marks a 64-bit base.
-                wide: field(word, 90, 1) == 1 || !warp && field(word, 72, 1) == 1,
-                extends: field(word, 90, 1) == 0 && warp,
+                wide: field(word, 90, 1) == 1 || !has_uniform && field(word, 72, 1) == 1,
+                extends: field(word, 90, 1) == 0 && has_uniform,
                 uniform: uniform.filter(|_| !described),
                 descriptor: uniform.filter(|_| described),
                 ..Address::new(register(word, 24), signed(field(word, 40, 24), 24))

@@ -54,7 +54,7 @@ pub struct Step {
 pub struct Matrices {
     /// Rows: lane `8 m + r` has the address of row `r` of matrix `m`.
     pub rows: Access,
-    /// True if neighbouring lanes receive neighbours of a column, not of a row.
+    /// Whether neighbouring lanes receive neighbours of a column, not of a row.
     pub transposed: bool,
 }
 

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use harness::{Exit, Gpu, Shape, StepError};
 
-/// From arrays of the host to the result in the host: C = A · B in FP32.
+/// C = A · B in FP32, from arrays of the host to the result in the host
 #[derive(Debug, Parser)]
 #[command(name = "v13", version)]
 struct Cli {
@@ -22,11 +22,11 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum StepCommand {
-    /// Computes products in several ways, verifies each, and shows its time beside the bound.
+    /// Compute products in several ways, verify each, and show its time beside the bound.
     Run(compare::Run),
-    /// Computes products on one device and on two, and measures the links between them and the host.
+    /// Compute products on one device and on two, and measure the links between them and the host.
     Two(two_devices::Two),
-    /// Measures what surrounds a product: copies, allocations, modules, launches.
+    /// Measure what surrounds a product: copies, allocations, modules, launches.
     Measure(measure::Measure),
 }
 
@@ -39,7 +39,7 @@ struct Common {
     /// Repetitions
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     repeat: u32,
-    /// Writes everything into this file
+    /// Write everything into this file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 }

@@ -91,7 +91,9 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
             references.push_str(&format!("{}: a kernel that passes; keep it to yourself\n", path.display()));
         }
     }
-    staged.finish().with_context(|| shown.clone())?;
+    // Without its repository, the rubric would refuse the next try.
+    let finished = staged.finish().inspect_err(|_| drop(std::fs::remove_file(&rubric)));
+    finished.with_context(|| shown.clone())?;
     if args.gradescope {
         let path = with_suffix(out, ".gradescope.zip");
         autograder(&root, &path, &assignment).with_context(|| path.display().to_string())?;

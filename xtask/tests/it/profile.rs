@@ -93,5 +93,5 @@ fn what_makes_no_sense_is_said() {
 fn what_cannot_be_kept_is_not_measured() {
     check("profile v05 --save", 3, &[], "book/data of a checkout, and this folder is not one");
     check("sanitize v05 --save", 3, &[], "book/data of a checkout, and this folder is not one");
-    check("profile --table", 3, &[], "kernels/counters.json in a checkout, and this folder is not one");
+    check("profile --table", 3, &[], "kernels/counters.json of a checkout, and this folder is not in one");
 }

@@ -1,4 +1,4 @@
-//! Diagnoses a wrong result: how much is wrong, where, and in one sentence, what it likely_cause like.
+//! Diagnoses a wrong result: how much is wrong, where, and in one sentence, the likely cause.
 //!
 //! The sentence has two halves, each found on its own. *What* the wrong elements hold (nothing, zeros, a sum that ends
 //! too early, another product) is compared on a sample of them with what such a mistake would give; on integers that is

@@ -65,7 +65,7 @@ pub struct MistakeGroup {
 pub struct Mistakes {
     /// Errors first, then by code, then by place.
     pub groups: Vec<MistakeGroup>,
-    /// True if the launch stopped at one of them: counts are of what ran before.
+    /// Whether the launch stopped at one of them: counts are of what ran before.
     pub stopped: bool,
     /// The allocations as they were when the launch started.
     table: Option<Arc<Table>>,

@@ -176,7 +176,7 @@ impl Rules<'_> {
                 for (number, what) in markers::complaints(&text, step) {
                     self.complain(file, number, what, "the book and the starters are made by these markers");
                 }
-                let name = file.trim_start_matches("kernels/");
+                let name = file.strip_prefix("kernels/").unwrap_or(file);
                 // The headers of those give their launches.
                 if !name.starts_with("v08_transpose") && !tables.contains(&format!("`{name}`")) {
                     let what = format!("no table has the launch of `{name}`");

@@ -66,9 +66,9 @@ pub(crate) struct Interval<S> {
 
 /// Rivals that an access meets as it is marked.
 struct Found {
-    /// True if the access races with another one of its warp.
+    /// Whether the access races with another one of its warp.
     within: bool,
-    /// True if the access writes what another warp has written.
+    /// Whether the access writes what another warp has written.
     overwrites: bool,
     /// The chunk that was looked up last, by number and index: neighbouring words mostly lie in one chunk.
     last: (u64, u32),

@@ -236,7 +236,7 @@ impl Worker<'_> {
 struct Deciding {
     lines: BTreeSet<u32>,
     preds: BTreeSet<u32>,
-    /// True if they depend on memory that threads can change.
+    /// Whether they depend on memory that threads can change.
     reads: bool,
 }
 
