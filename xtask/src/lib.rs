@@ -47,7 +47,7 @@ enum Command {
     CompileServer(compiler::Args),
 }
 
-/// Returns the parsed command line; what clap has to say of it ends the program.
+/// Returns the parsed command line; `--help`, `--version` and wrong usage end the program.
 fn cli() -> Cli {
     let matches = command_line::declared().get_matches();
     Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())

@@ -88,11 +88,11 @@ impl Preprocessor for BookPreprocessor {
         let page = book.chapters().find(terms).map(|chapter| chapter.content.as_str());
         let glossary = Glossary::new(page.unwrap_or_default());
         let counts = LineCounts::load(&self.repo)?;
-        let of_book =
+        let shared =
             BookContext { repo: &self.repo, records: &records, glossary: &glossary, pages: &pages, heads: &heads };
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
-                let mut page = Page::new(of_book, chapter, &mut findings);
+                let mut page = Page::new(shared, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
                 let text = blocks::render_blocks(&text, &page.included, &counts) + &page.scripts(&text);
                 page.findings.slides.push(page.deck);

@@ -1,9 +1,9 @@
-//! `cargo xtask` runs this program, which has no dependencies and is there in a second, and this program has Cargo
-//! build and run `xtask`, or the smaller `xtask_bench`.
+//! `cargo xtask` runs this program. It has no dependencies, so it is built in a second, and starts Cargo to build and
+//! run `xtask`, or the smaller `xtask_bench`.
 //!
-//! An alias of Cargo is quiet always or never. Here the first build, which takes a minute or two, shows its progress,
-//! and builds the steps that the command names beside the command's program instead of after it; later runs print
-//! nothing of their own. `bench` has a program without the other commands, which is built in half the time.
+//! A Cargo alias cannot be quiet on some runs only. This program lets the first build, which takes a minute or two,
+//! show its progress, and builds the steps that the command names together with the command's program; later runs
+//! print nothing of their own. `bench` is a program without the other commands, which is built in half the time.
 
 #![forbid(unsafe_code)]
 

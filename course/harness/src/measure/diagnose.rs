@@ -386,7 +386,7 @@ impl WrongResult<'_> {
             let n_inside = written.iter().filter(|place| value(from(**place)).is_some()).count();
             n_inside >= MIN_SAMPLES && written.iter().all(|place| near(*place, value(from(*place)).unwrap_or(0.0)))
         };
-        let [high, wide] = tile;
+        let [tile_height, tile_width] = tile;
         for axis in [0, 1] {
             let (line, all) = (["row", "column"][axis], tile[axis]);
             let (operand, reads) = match self.work {
@@ -448,8 +448,8 @@ impl WrongResult<'_> {
         let swap = |[row, col]: Place, n: usize| [row - row % n + col % n, col - col % n + row % n];
         // Columns of a thread that lie apart.
         let apart = |[row, col]: Place, n: usize| {
-            let stride = (wide / n).max(1);
-            let (i, j) = (row % n, col % wide / stride);
+            let stride = (tile_width / n).max(1);
+            let (i, j) = (row % n, col % tile_width / stride);
             [row - i + j, col - j * stride + i * stride]
         };
         let crossed = |[row, col]: Place, down: usize, right: usize| match row / down % 2 == col / right % 2 {
@@ -457,9 +457,11 @@ impl WrongResult<'_> {
             false => [row ^ down, col ^ right],
         };
         let powers = |all: usize| (0..7).map(|n| 1 << n).filter(move |step| 2 * step <= all);
-        let mut pairs = powers(high).flat_map(|down| powers(wide).map(move |right| (down, right)));
-        let corner = |[row, col]: Place| [col / wide * high + row % high, row / high * wide + col % wide];
-        let mut steps = STEPS.iter().filter(|n| **n <= high.min(wide));
+        let mut pairs = powers(tile_height).flat_map(|down| powers(tile_width).map(move |right| (down, right)));
+        let corner = |[row, col]: Place| {
+            [col / tile_width * tile_height + row % tile_height, row / tile_height * tile_width + col % tile_width]
+        };
+        let mut steps = STEPS.iter().filter(|n| **n <= tile_height.min(tile_width));
         let text = if let Some(step) = steps.clone().find(|n| follows(&|place| swap(place, **n))) {
             format!(
                 "each {step} x {step} square of {name} has its rows and columns exchanged: so are two indices, as in [j][i] \
@@ -541,13 +543,14 @@ impl WrongResult<'_> {
         let (rows, cols) = (self.answer.rows(), self.answer.cols());
         let [tile_rows, tile_cols] = self.output_tile().unwrap_or([1, 1]);
         let group = |n: usize, tile: usize, max_cells: usize| tile * n.div_ceil(tile).div_ceil(max_cells);
-        let (high, wide) = (group(rows, tile_rows, MAX_MAP_CELLS[0]), group(cols, tile_cols, MAX_MAP_CELLS[1]));
-        let cells = wrong.cells(high, wide);
+        let (tile_height, tile_width) =
+            (group(rows, tile_rows, MAX_MAP_CELLS[0]), group(cols, tile_cols, MAX_MAP_CELLS[1]));
+        let cells = wrong.cells(tile_height, tile_width);
         if cells.len() == 1 && cells[0].len() == 1 {
             return String::new();
         }
         let mut out = format!(
-            "  each character is {high} x {wide} elements of {}: . right, o partly wrong, # all wrong\n",
+            "  each character is {tile_height} x {tile_width} elements of {}: . right, o partly wrong, # all wrong\n",
             self.output()
         );
         for line in cells {
@@ -656,10 +659,10 @@ impl Wrong {
         self.places().all(|[row, col]| holds(row, col))
     }
 
-    fn cells(&self, high: usize, wide: usize) -> Vec<Vec<Cell>> {
-        let mut cells = vec![vec![Cell::default(); self.cols.div_ceil(wide)]; self.rows.div_ceil(high)];
+    fn cells(&self, tile_height: usize, tile_width: usize) -> Vec<Vec<Cell>> {
+        let mut cells = vec![vec![Cell::default(); self.cols.div_ceil(tile_width)]; self.rows.div_ceil(tile_height)];
         for (index, wrong) in self.is.iter().enumerate() {
-            let cell = &mut cells[index / self.cols / high][index % self.cols / wide];
+            let cell = &mut cells[index / self.cols / tile_height][index % self.cols / tile_width];
             cell.n += 1;
             cell.n_wrong += usize::from(*wrong);
         }

@@ -132,13 +132,13 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
     }
     /// Places in A and B of a term.
     type Places<'p> = &'p dyn Fn(Place, usize) -> [Place; 2];
-    let [high, wide] = tile.unwrap_or([1, 1]);
+    let [tile_height, tile_width] = tile.unwrap_or([1, 1]);
     let exchanged = "the two coordinates are exchanged (a tensor copy names the innermost first)";
     DEPTHS.iter().filter(|depth| **depth < k).find_map(|&depth| {
         let start = |i: usize| i / depth * depth;
         // Boxes of B may be as wide as they are deep.
-        let box_of = |wide: usize| {
-            move |[row, col]: Place, i: usize| [[row, i], [col - col % wide + i % depth, start(i) + col % wide]]
+        let box_of = |tile_width: usize| {
+            move |[row, col]: Place, i: usize| [[row, i], [col - col % tile_width + i % depth, start(i) + col % tile_width]]
         };
         let before = |i: usize| if i < depth { i } else { i - depth };
         let moved = |i: usize| if i < depth { 0 } else { depth };
@@ -171,10 +171,10 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
                 [[row, i], [before(i), col + moved(i)]]
             }),
             ("A", "the rows of A start where the columns of the block do".into(), &|[row, col], i| {
-                [[col - col % wide + row % high, i], [i, col]]
+                [[col - col % tile_width + row % tile_height, i], [i, col]]
             }),
             ("B", "the columns of B start where the rows of the block do".into(), &|[row, col], i| {
-                [[row, i], [i, row - row % high + col % wide]]
+                [[row, i], [i, row - row % tile_height + col % tile_width]]
             }),
             (
                 "A",
@@ -187,9 +187,9 @@ pub(super) fn sums(terms: &Terms, tile: Option<[usize; 2]>, samples: &[Place], n
                 &|[row, col], i| [[row, i], [start(i) + col % depth, start(col) + i % depth]],
             ),
             ("A", format!("each tile of A starts in row k0, column block_row: {exchanged}"), &|[row, col], i| {
-                [[start(i) + row % high, row - row % high + i % depth], [i, col]]
+                [[start(i) + row % tile_height, row - row % tile_height + i % depth], [i, col]]
             }),
-            ("B", format!("each tile of B starts in row block_col, column k0: {exchanged}"), &box_of(wide)),
+            ("B", format!("each tile of B starts in row block_col, column k0: {exchanged}"), &box_of(tile_width)),
             ("B", format!("each box of B starts in the row of its column, in column k0: {exchanged}"), &box_of(depth)),
         ];
         // The last round may be longer than k: its zeros count as well.
