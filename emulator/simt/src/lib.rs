@@ -15,6 +15,7 @@ pub mod check;
 #[expect(unsafe_code, reason = "registers by index")]
 mod exec;
 pub mod gpu;
+pub mod hash;
 pub mod lane_mask;
 pub mod launch;
 mod lock;
