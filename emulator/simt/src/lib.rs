@@ -18,7 +18,7 @@ pub mod gpu;
 pub mod hash;
 pub mod lane_mask;
 pub mod launch;
-mod lock;
+pub mod lock;
 #[expect(unsafe_code, reason = "memory that blocks share")]
 pub mod memory;
 pub mod module;
