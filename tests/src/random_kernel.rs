@@ -195,10 +195,8 @@ impl Generator {
     fn arithmetic(&mut self) {
         let (classes, names) = self.pick(&FORMS);
         let name = *self.pick(names);
-        let mut operands = Vec::new();
-        for (i, class) in classes.split(',').enumerate() {
-            operands.push(if i == 0 || class == "p" { self.reg(class) } else { self.source(class) });
-        }
+        let operand = |(i, class)| if i == 0 || class == "p" { self.reg(class) } else { self.source(class) };
+        let mut operands: Vec<String> = classes.split(',').enumerate().map(operand).collect();
         if name.starts_with("mov.b") && classes.split(',').nth(1) != classes.split(',').next() {
             // A bit-wise move between classes takes a register.
             operands[1] = self.reg(classes.split(',').nth(1).unwrap_or("r"));

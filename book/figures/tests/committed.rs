@@ -42,7 +42,7 @@ fn plots_tell_what_the_record_says() -> anyhow::Result<()> {
 }
 
 #[test]
-fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
+fn committed_pictures_are_what_would_be_drawn() {
     let mut stale = Vec::new();
     for figure in drawn() {
         let path = figures::generated().join(&figure.name).with_extension("svg");
@@ -51,11 +51,10 @@ fn committed_pictures_are_what_would_be_drawn() -> anyhow::Result<()> {
         }
     }
     assert!(stale.is_empty(), "stale: {}; draw them again: cargo run -p figures -- write", stale.join(", "));
-    Ok(())
 }
 
 #[test]
-fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
+fn a_picture_can_stand_in_a_page() {
     for figure in drawn() {
         let (name, svg) = (&figure.name, &figure.svg);
         assert!(svg.starts_with("<!-- made by"), "{name}");
@@ -66,7 +65,6 @@ fn a_picture_can_stand_in_a_page() -> anyhow::Result<()> {
         assert_eq!(svg.matches("http").count(), 1, "{name}: only the name of SVG itself");
         assert!(!svg.contains(" id="), "{name}: two pictures on a page must not share names");
     }
-    Ok(())
 }
 
 fn between<'t>(line: &'t str, before: &str, after: &str) -> Option<&'t str> {

@@ -28,10 +28,8 @@ pub enum PointsError {
 /// Reads a file of points: a table for each student, in which `"v02.right" = 3` or `report = 4`.
 pub fn parse(text: &str, file: &str) -> Result<GivenPoints, PointsError> {
     let wrong = |why: String| PointsError::Syntax(format!("{file}{why}"));
-    let parsed = text.parse::<toml::Table>().map_err(|error| {
-        let TomlError { line, why } = TomlError::new(text, &error);
-        wrong(format!(":{line}: {why}"))
-    })?;
+    let parsed: toml::Table =
+        TomlError::read(text).map_err(|TomlError { line, why }| wrong(format!(":{line}: {why}")))?;
     let of_student = |(student, table): (String, toml::Value)| {
         let toml::Value::Table(items) = table else {
             return Err(wrong(format!(": {student}: a table of points, as [{student}]")));

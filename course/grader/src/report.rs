@@ -159,10 +159,10 @@ impl Minutes {
     /// Reads a file written by [`Minutes::text`]; `name` is its path in errors.
     pub fn parse(text: &str, name: &str) -> Result<Self, MinutesError> {
         let file = name.to_owned();
-        match toml::from_str::<Self>(text) {
+        match TomlError::read::<Self>(text) {
             Ok(minutes) if minutes.format == 1 => Ok(minutes),
             Ok(minutes) => Err(MinutesError::Format { file, found: minutes.format }),
-            Err(error) => Err(MinutesError::Syntax { file, error: TomlError::new(text, &error) }),
+            Err(error) => Err(MinutesError::Syntax { file, error }),
         }
     }
 

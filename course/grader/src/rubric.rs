@@ -234,8 +234,7 @@ impl Rubric {
             let (entry, why) = (format!("{kind} {id}"), Box::new(why));
             RubricError::Entry { file: here(), entry, why }
         };
-        let file: File = toml::from_str(text)
-            .map_err(|error| RubricError::Syntax { file: here(), error: TomlError::new(text, &error) })?;
+        let file: File = TomlError::read(text).map_err(|error| RubricError::Syntax { file: here(), error })?;
         if file.format != FORMAT {
             return Err(RubricError::Format { file: here(), found: file.format });
         }

@@ -49,9 +49,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let folder = std::env::args_os().nth(1).ok_or("which folder?")?;
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize()?;
     let mut tasks: Vec<Task> = Vec::new();
-    for catalogue in Catalogue::load_all(&root)? {
-        tasks.extend(catalogue.tasks.into_iter().find(|task| task.kind == TaskKind::Rebuild && !task.gpu_required));
-    }
+    let rebuild =
+        |tasks: Vec<Task>| tasks.into_iter().find(|task| task.kind == TaskKind::Rebuild && !task.gpu_required);
+    tasks.extend(Catalogue::load_all(&root)?.into_iter().filter_map(|catalogue| rebuild(catalogue.tasks)));
     let own = tasks.clone();
     for other in OTHERS {
         let of_step = own.iter().find(|task| task.name.to_string() == other.step);

@@ -1,11 +1,11 @@
 //! Judges answers to tasks for the host: the geometry of a launch, the operands of a cuBLAS call.
 
 use catalog::Shape;
-use tasks::Task;
 use tasks::compile::Refused;
-use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, NumberError, read};
+use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, NumberError};
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
+use tasks::{Task, TomlError};
 
 use crate::emulated_module::{EmulatedModule, LaunchSetup};
 use crate::trial::{Mismatch, Trial, trials};
@@ -19,9 +19,9 @@ pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Ver
     let outcome = match call {
         HostCall::Launch { .. } => {
             let module = EmulatedModule::new(request).map_err(JudgeError::FinishedKernel)?;
-            read(answer).map(|answer| launch(request, &module, &answer))
+            TomlError::read(answer).map(|answer| launch(request, &module, &answer))
         }
-        HostCall::Blas => read(answer).map(|answer| blas(request, &answer)),
+        HostCall::Blas => TomlError::read(answer).map(|answer| blas(request, &answer)),
     };
     Ok(match outcome {
         Ok(verdict) => verdict,

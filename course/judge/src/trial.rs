@@ -169,18 +169,9 @@ fn transpose<T: Accumulator>(work: TaskWork, shape: Shape, seed: u64, threads: u
             elements: input.iter().skip(offset).step_by(n).copied().collect(),
         },
     };
-    Trial {
-        shape,
-        data: Data::Reals,
-        start: vec![T::POISON; input.len()],
-        alpha: 1.0,
-        beta: 0.0,
-        pieces: fields.iter().enumerate().map(piece).collect(),
-        inputs: vec![input],
-        bf16_operands: false,
-        right_on_integers: false,
-        threads,
-    }
+    let pieces = fields.iter().enumerate().map(piece).collect();
+    let start = vec![T::POISON; input.len()];
+    Trial { pieces, threads, ..Trial::new(work, shape, Data::Reals, vec![input], start) }
 }
 
 fn product<T: Accumulator>(
@@ -226,18 +217,8 @@ fn product<T: Accumulator>(
     }
     let mut inputs = vec![a, b];
     inputs.extend((!bias.is_empty()).then_some(bias));
-    Trial {
-        shape,
-        data,
-        inputs,
-        bf16_operands: work.has_bf16_operands(),
-        start,
-        alpha,
-        beta,
-        pieces,
-        right_on_integers: data == Data::Reals,
-        threads,
-    }
+    let right_on_integers = data == Data::Reals;
+    Trial { alpha, beta, pieces, right_on_integers, threads, ..Trial::new(work, shape, data, inputs, start) }
 }
 
 /// Returns an operand in the kernel's layout.
@@ -246,31 +227,33 @@ fn stored<T: Accumulator>(x: &[T], rows: usize, cols: usize, is_transposed: bool
 }
 
 impl<T: Accumulator> Trial<T> {
-    /// Returns a launch without comparison, for sizes where the expected result would take longer than the launch.
-    pub fn without_answer(work: TaskWork, shape: Shape, seed: u64) -> Self {
-        let Shape { m, n, k } = shape;
-        let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
-        let (inputs, n) = if work.is_transpose() {
-            let fields = if work == TaskWork::Transpose12 { 3 } else { 1 };
-            (vec![reals(0, m * n * fields)], m * n * fields)
-        } else {
-            let batch = work.batch();
-            let mut inputs = vec![reals(0, batch * m * k), reals(1, batch * k * n)];
-            inputs.extend(Some(work.biases(shape)).filter(|n| *n > 0).map(|n| reals(3, n)));
-            (inputs, batch * m * n)
-        };
+    /// Returns a launch that nothing is compared with.
+    fn new(work: TaskWork, shape: Shape, data: Data, inputs: Vec<Vec<T>>, start: Vec<T>) -> Self {
         Self {
             shape,
-            data: Data::Reals,
+            data,
             inputs,
             bf16_operands: work.has_bf16_operands(),
-            start: vec![T::POISON; n],
+            start,
             alpha: 1.0,
             beta: 0.0,
             pieces: Vec::new(),
             right_on_integers: false,
             threads: 1,
         }
+    }
+
+    /// Returns a launch for sizes where the expected result of a GEMM would take longer than the launch.
+    pub fn without_answer(work: TaskWork, shape: Shape, seed: u64) -> Self {
+        if work.is_transpose() {
+            return transpose(work, shape, seed, 1);
+        }
+        let Shape { m, n, k } = shape;
+        let reals = |operand: u64, n: usize| elements::<T>(Data::Reals, seed, operand, k, n);
+        let batch = work.batch();
+        let mut inputs = vec![reals(0, batch * m * k), reals(1, batch * k * n)];
+        inputs.extend(Some(work.biases(shape)).filter(|n| *n > 0).map(|n| reals(3, n)));
+        Self::new(work, shape, Data::Reals, inputs, vec![T::POISON; batch * m * n])
     }
 
     /// Returns the bytes of each buffer before the launch, with its name: of the inputs, then of the output.

@@ -23,7 +23,6 @@ use std::collections::BTreeMap;
 use catalog::provenance::sha256;
 use serde::{Deserialize, Serialize};
 
-use crate::toml_error::TomlError;
 use crate::variant::{FillError, Filler};
 
 /// File of [`DrawnTexts`] in the root of a repository made by `assign`.
@@ -93,10 +92,6 @@ pub struct DrawnTexts {
 }
 
 impl DrawnTexts {
-    pub fn parse(text: &str) -> Result<Self, TomlError> {
-        toml::from_str(text).map_err(|error| TomlError::new(text, &error))
-    }
-
     /// Returns the questions of a student by name. Upper case, spaces and signs in the id do not count.
     pub fn of(&self, student: &str) -> impl Iterator<Item = (&str, &str)> {
         self.texts.iter().filter_map(move |(name, texts)| {

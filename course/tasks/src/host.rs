@@ -14,7 +14,6 @@ use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::expression::{self, ExpressionError};
-use crate::toml_error::TomlError;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -100,11 +99,6 @@ pub struct BlasAnswer {
     pub ldc: Number,
 }
 
-/// Reads an answer. The error names line and field.
-pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, TomlError> {
-    toml::from_str(text).map_err(|error| TomlError::new(text, &error))
-}
-
 /// Evaluates an expression in M, N and K, or rows and cols.
 fn evaluate(text: &str, shape: Shape) -> Result<i64, ExpressionError> {
     let size = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
@@ -116,15 +110,16 @@ fn evaluate(text: &str, shape: Shape) -> Result<i64, ExpressionError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::TomlError;
 
     const SHAPE: Shape = Shape { m: 100, n: 33, k: 7 };
 
     #[test]
     fn an_answer_has_its_fields_and_no_others() {
         let text = "grid = [1, \"M\", 1]\nblock = [32, 1, 1]\narguments = [\"M\"]\n";
-        let answer: LaunchAnswer = read(text).expect("an answer");
+        let answer: LaunchAnswer = TomlError::read(text).expect("an answer");
         assert_eq!(answer.grid[1].value(SHAPE), Ok(100));
-        let why = read::<LaunchAnswer>(&text.replace("block", "blocks")).expect_err("refused").to_string();
+        let why = TomlError::read::<LaunchAnswer>(&text.replace("block", "blocks")).expect_err("refused").to_string();
         assert!(why.starts_with("line 2: unknown field `blocks`"), "{why}");
     }
 }

@@ -146,9 +146,7 @@ pub fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
             found.push((number, format!("`{comment}` is not a marker, but looks like one")));
         }
     }
-    for (name, at) in open {
-        found.push((at, format!("ANCHOR `{name}` is never closed")));
-    }
+    found.extend(open.into_iter().map(|(name, at)| (at, format!("ANCHOR `{name}` is never closed"))));
     if let Some(at) = solution {
         found.push((at, "SOLUTION is never closed".into()));
     }

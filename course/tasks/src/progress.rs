@@ -143,20 +143,16 @@ impl Progress {
 
     /// Reads the text of a file; `name` is its path in errors.
     pub fn parse(text: &str, name: &str) -> Result<Self, ProgressError> {
-        let syntax = |error: toml::de::Error| {
-            let TomlError { line, why } = TomlError::new(text, &error);
-            let path = name.to_owned();
-            ProgressError::Syntax { path, line, why }
-        };
+        let syntax = |TomlError { line, why }| ProgressError::Syntax { path: name.to_owned(), line, why };
         // The format is checked first: a later one may have other types in its fields.
-        let table: toml::Table = toml::from_str(text).map_err(syntax)?;
+        let table: toml::Table = TomlError::read(text).map_err(syntax)?;
         let found = table.get("format").and_then(toml::Value::as_integer).unwrap_or(1);
         let found = u32::try_from(found).unwrap_or(u32::MAX);
         if found > FORMAT {
             let path = name.to_owned();
             return Err(ProgressError::Newer { path, found });
         }
-        toml::from_str(text).map_err(syntax)
+        TomlError::read(text).map_err(syntax)
     }
 
     /// Changes the file of the checkout at `root`, and creates its folder if necessary. After an error the file is

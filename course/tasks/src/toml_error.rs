@@ -10,7 +10,12 @@ pub struct TomlError {
 }
 
 impl TomlError {
-    pub fn new(text: &str, error: &toml::de::Error) -> Self {
+    /// Reads a text. The error names line and field.
+    pub fn read<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, Self> {
+        toml::from_str(text).map_err(|error| Self::new(text, &error))
+    }
+
+    fn new(text: &str, error: &toml::de::Error) -> Self {
         let start = error.span().map_or(0, |span| span.start.min(text.len()));
         let line = text.as_bytes()[..start].iter().filter(|byte| **byte == b'\n').count() + 1;
         Self { line, why: one_line(error) }

@@ -310,11 +310,9 @@ fn set(modifiers: &[&str]) -> Option<Form> {
     let ones = match (*to, request.pair) {
         ("u32" | "s32", false) => 0,
         ("f32", false) if !matches!(compared, "f16" | "bf16") => 1,
-        ("f16", false) if compared == "f16" => 2,
-        ("bf16", false) if compared == "bf16" => 3,
+        ("f16", false) | ("f16x2", true) if compared == "f16" => 2,
+        ("bf16", false) | ("bf16x2", true) if compared == "bf16" => 3,
         ("u16" | "s16", false) if matches!(compared, "f16" | "bf16") => 4,
-        ("f16x2", true) if compared == "f16" => 2,
-        ("bf16x2", true) if compared == "bf16" => 3,
         ("u32" | "s32", true) => 4,
         _ => return None,
     };

@@ -217,8 +217,7 @@ pub(super) fn div(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Opti
     let negative = is_negative(a) != is_negative(b);
     let sign = format.sign(negative);
     Some(match (a, b) {
-        (Number::Nan, _) | (_, Number::Nan) => return None,
-        (Number::Infinite { .. }, Number::Infinite { .. }) => return None,
+        (Number::Nan, _) | (_, Number::Nan) | (Number::Infinite { .. }, Number::Infinite { .. }) => return None,
         (Number::Infinite { .. }, _) => sign | format.infinity(),
         (_, Number::Infinite { .. }) => sign,
         (Number::Finite(a), Number::Finite(b)) => match (a.mantissa, b.mantissa) {

@@ -378,9 +378,8 @@ fn compute(mnemonic: &str, operands: &[u64]) -> Option<u64> {
         }
         "add" => a + b?,
         "sub" => a - b?,
-        "mul" if mnemonic.contains(".hi") => return None,
+        "mul" | "mad" if mnemonic.contains(".hi") => return None,
         "mul" if wide => return Some((a.wrapping_mul(b?)) as u64),
-        "mad" if mnemonic.contains(".hi") => return None,
         "mad" if wide => return Some((a.wrapping_mul(b?) as u64).wrapping_add(*operands.get(2)?)),
         "mul" => a.checked_mul(b?)?,
         "mad" => a.checked_mul(b?)?.checked_add(operand(2)?)?,

@@ -107,13 +107,12 @@ fn paint_text(text: &str, colour: &str, coloured: bool) -> String {
 /// uninitialised memory), it is that of an unspecified failure: a program must not go on with such results.
 pub(crate) fn code_of(code: Code) -> CUresult {
     match code {
-        Code::OutOfBounds | Code::UseAfterFree | Code::ReadOnly => ERROR_ILLEGAL_ADDRESS,
+        Code::OutOfBounds | Code::UseAfterFree | Code::ReadOnly | Code::Stack => ERROR_ILLEGAL_ADDRESS,
         Code::Misaligned => ERROR_MISALIGNED_ADDRESS,
         Code::Runaway => ERROR_LAUNCH_TIMEOUT,
         Code::Assert => ERROR_ASSERT,
         Code::Operand | Code::TensorCopy => ERROR_ILLEGAL_INSTRUCTION,
         Code::Call => ERROR_INVALID_PC,
-        Code::Stack => ERROR_ILLEGAL_ADDRESS,
         _ => ERROR_LAUNCH_FAILED,
     }
 }

@@ -178,6 +178,13 @@ pub struct Mbarrier {
     pub done: Option<Dst>,
 }
 
+impl Mbarrier {
+    /// Creates an operation without other operands than its address.
+    pub fn new(kind: MbarrierKind, space: MemSpace, addr: Addr) -> Self {
+        Self { kind, space, addr, number: None, phase: None, dst: None, done: None }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MbarrierKind {
     Init,

@@ -15,9 +15,10 @@ pub mod check;
 #[expect(unsafe_code, reason = "registers by index")]
 mod exec;
 pub mod gpu;
+pub mod hash;
 pub mod lane_mask;
 pub mod launch;
-mod lock;
+pub mod lock;
 #[expect(unsafe_code, reason = "memory that blocks share")]
 pub mod memory;
 pub mod module;

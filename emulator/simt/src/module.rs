@@ -132,9 +132,8 @@ impl Variables {
             (Segment::Constants, module.constants.clone()),
             (Segment::Addresses, module.addresses.clone()),
         ]);
-        for (at, kernel) in module.kernels.iter().enumerate() {
-            contents.insert(Segment::Tables(at), kernel.tables.clone());
-        }
+        let kernels = module.kernels.iter().enumerate();
+        contents.extend(kernels.map(|(at, kernel)| (Segment::Tables(at), kernel.tables.clone())));
         for relocation in &module.relocations {
             let refused = |what: String| DecodeError::Refused(vec![what]).into();
             let address = match &relocation.target {

@@ -3,8 +3,10 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::collections::VecDeque;
+use std::hash::BuildHasher;
+
+use simt::hash::{BuildNumberHasher, NumberMap};
 
 use crate::trace;
 
@@ -15,7 +17,7 @@ const SECTORS_OF_LINE: u64 = 4;
 pub(crate) struct Recent<T> {
     max_entries: usize,
     /// Each with the date of its last use.
-    entries: HashMap<u64, (T, u64), BuildLineHash>,
+    entries: NumberMap<(T, u64)>,
     /// Numbers and dates in the order of use, with outdated ones.
     order: VecDeque<(u64, u64)>,
     /// Number of uses so far, which dates them.
@@ -24,7 +26,7 @@ pub(crate) struct Recent<T> {
 
 impl<T: Default> Recent<T> {
     pub(crate) fn new(max_entries: usize) -> Self {
-        Self { max_entries: max_entries.max(1), entries: HashMap::default(), order: VecDeque::new(), uses: 0 }
+        Self { max_entries: max_entries.max(1), entries: NumberMap::default(), order: VecDeque::new(), uses: 0 }
     }
 
     /// Uses an entry, which is made if it is not there; then removes those that were not used longest.
@@ -79,16 +81,16 @@ pub(crate) struct Local {
     /// Lines of L1 for each warp.
     lines_of_warp: f64,
     /// By line: the number of fills of its warp when it was last used, and when its data arrived.
-    lines: HashMap<u64, (u64, u64), BuildLineHash>,
+    lines: NumberMap<(u64, u64)>,
     /// Number of lines filled so far, by warp.
-    fills: HashMap<u64, u64, BuildLineHash>,
+    fills: NumberMap<u64>,
 }
 
 impl Local {
     /// Creates an empty cache of so many bytes, which `warps` share.
     pub(crate) fn new(bytes: u64, warps: usize) -> Self {
         let lines_of_warp = (bytes / (32 * SECTORS_OF_LINE)) as f64 / warps.max(1) as f64;
-        Self { lines_of_warp, lines: HashMap::default(), fills: HashMap::default() }
+        Self { lines_of_warp, lines: NumberMap::default(), fills: NumberMap::default() }
     }
 
     /// Returns the time at which the sector is present, if it is or is on its way.
@@ -98,7 +100,7 @@ impl Local {
         let (used, arrival) = self.lines.get_mut(&line)?;
         let stays = (-((fills - *used) as f64) / self.lines_of_warp).exp();
         // Not at random: predictions are the same each time.
-        let chance = (BuildLineHash::default().hash_one((line, fills)) % 1024) as f64 / 1024.0;
+        let chance = (BuildNumberHasher::default().hash_one((line, fills)) % 1024) as f64 / 1024.0;
         if chance > stays {
             self.lines.remove(&line);
             return None;
@@ -114,35 +116,5 @@ impl Local {
             *fills += 1;
             (*fills, when)
         });
-    }
-}
-
-/// Hash of line numbers. They come from kernels, so it need not resist numbers chosen to collide.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct LineHash(u64);
-
-pub(crate) type BuildLineHash = BuildHasherDefault<LineHash>;
-
-impl Hasher for LineHash {
-    fn finish(&self) -> u64 {
-        self.0 ^ self.0 >> 32
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.write_u64(byte.into());
-        }
-    }
-
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(23) ^ n).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(n.into());
-    }
-
-    fn write_usize(&mut self, n: usize) {
-        self.write_u64(n as u64);
     }
 }

@@ -7,7 +7,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::cache::{BuildLineHash, Recent};
+use simt::hash::BuildNumberHasher;
+
+use crate::cache::Recent;
 use crate::chip::Chip;
 use crate::trace::{Access, AccessOrigin, Block, LOCAL_OF_BLOCK, is_local};
 
@@ -169,8 +171,8 @@ fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
 fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<Class>) {
     let mut classes: Vec<Class> = Vec::new();
     let mut touches = Vec::new();
-    let mut seen: HashSet<(u32, u64), BuildLineHash> = HashSet::default();
-    let mut of_instruction: HashMap<(usize, u32), i64, BuildLineHash> = HashMap::default();
+    let mut seen: HashSet<(u32, u64), BuildNumberHasher> = HashSet::default();
+    let mut of_instruction: HashMap<(usize, u32), i64, BuildNumberHasher> = HashMap::default();
     for (warp_index, warp) in origin.block.warps.iter().enumerate() {
         let mut others_accesses: Vec<_> = others
             .iter()
@@ -217,9 +219,9 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<Cla
 fn apart(n: usize, block: &Block) -> Vec<f64> {
     // Requests of all warps by the same execution of an instruction: a sample of the executions suffices.
     const EXECUTIONS: u32 = 64;
-    let mut pairs: HashMap<(u32, u32), Vec<u64>, BuildLineHash> = HashMap::default();
+    let mut pairs: HashMap<(u32, u32), Vec<u64>, BuildNumberHasher> = HashMap::default();
     for warp in &block.warps {
-        let mut executions: HashMap<u32, u32, BuildLineHash> = HashMap::default();
+        let mut executions: HashMap<u32, u32, BuildNumberHasher> = HashMap::default();
         for (_, instruction, sectors) in accesses(warp) {
             let execution = executions.entry(instruction).or_default();
             if *execution < EXECUTIONS {
@@ -256,7 +258,7 @@ fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u
 /// Returns whether divergent local arrays take most of an L1 of so many bytes: predictions were wrong there.
 pub(crate) fn is_scattered(blocks: &[Block], l1: u64) -> bool {
     let (mut n_steps, mut scattered) = (0, 0);
-    let mut known: HashSet<u64, BuildLineHash> = HashSet::default();
+    let mut known: HashSet<u64, BuildNumberHasher> = HashSet::default();
     for warp in blocks.iter().flat_map(|block| &block.warps) {
         n_steps += warp.steps.len();
         for (_, _, sectors) in accesses(warp) {

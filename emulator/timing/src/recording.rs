@@ -1,10 +1,11 @@
 //! The observer that records traces of warps during a launch on the emulated GPU.
 
 use std::collections::BTreeMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use program::MemSpace;
+use simt::lock::{into_inner, lock};
 use simt::memory::rules::Addresses;
 use simt::trace::{self, Observer};
 
@@ -46,9 +47,8 @@ impl Recording {
 
     /// Returns the traces by block number; `None` where they exceed [`MAX_STEPS`].
     pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
-        let block = |block: Mutex<Block>| block.into_inner().unwrap_or_else(PoisonError::into_inner);
         let is_whole = self.n_steps.into_inner() <= MAX_STEPS;
-        is_whole.then(|| self.blocks.into_values().map(|(_, b)| block(b)).collect())
+        is_whole.then(|| self.blocks.into_values().map(|(_, block)| into_inner(block)).collect())
     }
 }
 
@@ -63,7 +63,7 @@ impl Observer for Recording {
 
     fn step(&self, block: u64, warp: u32, step: trace::Step) {
         let Some((position, recorded)) = self.blocks.get(&block) else { return };
-        let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut recorded = lock(recorded);
         let Some(trace) = recorded.warps.get_mut(warp as usize) else { return };
         let is_wanted = match self.detail {
             Detail::All => step.first,

@@ -115,9 +115,7 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
         }
     }
     let first = folder.join("index.html");
-    for what in check_interaction(&mut tab, &folder, &first)? {
-        problems.insert(problem("index.html", what));
-    }
+    problems.extend(check_interaction(&mut tab, &folder, &first)?.into_iter().map(|what| problem("index.html", what)));
     Ok((Browsed::Pages(pages.len(), no_axe), problems.into_iter().collect()))
 }
 

@@ -35,10 +35,9 @@ pub(crate) fn check(repo: &RepoPaths, chapters: &[ChapterSource]) -> Vec<Problem
         Ok(list) => list,
         Err(error) => return vec![here(format!("is not a list of numbers: {error}"))],
     };
-    let mut problems = Vec::new();
-    for allowed in list.allow.iter().filter(|a| a.reason.trim().is_empty()) {
-        problems.push(here(format!("`{}` has no reason; say where it comes from", allowed.number)));
-    }
+    let unexplained = list.allow.iter().filter(|allowed| allowed.reason.trim().is_empty());
+    let no_reason = |number: &str| here(format!("`{number}` has no reason; say where it comes from"));
+    let mut problems: Vec<Problem> = unexplained.map(|allowed| no_reason(&allowed.number)).collect();
     let mut used = vec![false; list.allow.len()];
     for chapter in chapters {
         problems.extend(typed_messages(&chapter.text).map(|line| Problem {

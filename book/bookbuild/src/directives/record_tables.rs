@@ -149,9 +149,7 @@ fn one_table(
     }
     let n_text = 1 + usize::from(with_kernel);
     let mut out = format!("| {} |\n|", head.join(" | "));
-    for column in 0..head.len() {
-        out.push_str(if column < n_text { " --- |" } else { " ---: |" });
-    }
+    out.extend((0..head.len()).map(|column| if column < n_text { " --- |" } else { " ---: |" }));
     out.push('\n');
     let mut runs = BTreeSet::new();
     // Pairs of a reason and a kernel.
@@ -169,9 +167,8 @@ fn one_table(
         match run.zip(measurement).map(|(run, measurement)| (run, &measurement.outcome)) {
             None => {}
             Some((run, Outcome::Passed(passed))) => {
-                for what in ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]) {
-                    cells.push(cell(kernel, shape, run, passed, what));
-                }
+                let numbers = ["ms", rate_key].into_iter().chain(of_key).chain(["spread"]);
+                cells.extend(numbers.map(|what| cell(kernel, shape, run, passed, what)));
             }
             Some((_, Outcome::Failed { why, .. })) => {
                 cells.push("wrong".into());

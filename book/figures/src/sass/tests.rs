@@ -40,7 +40,7 @@ fn loops_of_v11_are_those_that_a_profiler_counted() -> anyhow::Result<()> {
 }
 
 #[test]
-fn kept_registers_are_not_read_again() -> anyhow::Result<()> {
+fn kept_registers_are_not_read_again() {
     // FFMA R0, R2, R5.reuse, R4; FFMA R1, R6, R5, R7
     let words = [0x080fe20000000004_0000000502007223_u128, 0x000fe20000000007_0000000506017223];
     let mut reuse = Reuse::default();
@@ -49,5 +49,4 @@ fn kept_registers_are_not_read_again() -> anyhow::Result<()> {
         by_bank(&reuse.next(&multiply_add))
     });
     assert_eq!(banks, [[2, 1], [1, 1]]);
-    Ok(())
 }

@@ -38,9 +38,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], paint: Paint) -> Strin
         let hint = "\nWith --kernel NAME: the source lines that keep an SM busy longest.\n";
         out.push_str(&paint.dim(hint));
     } else {
-        for (entry, total) in with_lines {
-            out.push_str(&lines(entry, total, paint));
-        }
+        out.extend(with_lines.into_iter().map(|(entry, total)| lines(entry, total, paint)));
     }
     out
 }

@@ -30,9 +30,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
             table.row(row(&entry.measurement.kernel, &code.predicted, prediction, recorded));
         }
         out.push_str(&table.without_empty_columns().render(paint));
-        for (entry, _, prediction) in &predicted {
-            out.push_str(&idle(&entry.measurement.kernel, prediction));
-        }
+        out.extend(predicted.iter().map(|(entry, _, prediction)| idle(&entry.measurement.kernel, prediction)));
     }
     // A reason that several kernels share is given once.
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();

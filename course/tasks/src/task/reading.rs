@@ -61,10 +61,10 @@ impl Catalogue {
 
     /// Reads the text of a catalogue; `file` is its name in errors.
     pub fn parse(text: &str, step: &str, file: &str) -> Result<Self, CatalogueError> {
-        let parsed: File = toml::from_str(text).map_err(|error| {
-            let TomlError { line, why } = TomlError::new(text, &error);
-            let file = file.to_owned();
-            CatalogueError::Syntax { file, line, why }
+        let parsed: File = TomlError::read(text).map_err(|TomlError { line, why }| CatalogueError::Syntax {
+            file: file.to_owned(),
+            line,
+            why,
         })?;
         let rebuild = parsed.rebuild.map(|table| table.task(step, TaskKind::Rebuild));
         let transfers = parsed.transfer.into_iter().map(|table| table.task(step, TaskKind::Transfer));

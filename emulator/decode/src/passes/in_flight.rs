@@ -35,9 +35,8 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
                 Class::Bits32 => 1,
                 Class::Bits64 => 2,
             };
-            for line in (first..first + n).filter(|line| lines.get(*line as usize) == Some(&true)) {
-                touched.push(RegisterAccess { line, register, writes: !role.is_use() });
-            }
+            let watched = (first..first + n).filter(|line| lines.get(*line as usize) == Some(&true));
+            touched.extend(watched.map(|line| RegisterAccess { line, register, writes: !role.is_use() }));
         });
         touched.into_boxed_slice()
     });

@@ -41,10 +41,7 @@ impl<'a> PtxLowering<'a> {
                 let Some(part) = lookup(opcode, &modifiers, ResultPart::Second, self.level) else {
                     return Err(self.unsupported(format!("`{}` with two results", instruction.mnemonic())));
                 };
-                match self.wanted(operand)? {
-                    Some(_) => Some((part, self.destination(operand, part.dst)?)),
-                    None => None,
-                }
+                self.wanted_destination(operand, part.dst)?.map(|dst| (part, dst))
             }
             None if instruction.has("cc") => {
                 let Some(part) = lookup(opcode, &modifiers, ResultPart::Second, self.level) else {

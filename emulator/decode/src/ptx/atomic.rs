@@ -59,14 +59,7 @@ impl<'a> PtxLowering<'a> {
             *place = self.source(&instruction.operands[first + 1 + at], class, Some(ty))?;
         }
         // `_` as the destination of `atom` is a `red`.
-        let dst = if returns {
-            match self.wanted(&instruction.operands[0])? {
-                Some(_) => Some(self.destination(&instruction.operands[0], class)?),
-                None => None,
-            }
-        } else {
-            None
-        };
+        let dst = if returns { self.wanted_destination(&instruction.operands[0], class)? } else { None };
         self.shared_subword |= ty.bytes() < 4 && space != MemSpace::Global;
         let atomic = Atomic { space, addr, kind, ty, src, dst, returns };
         self.emit(OpKind::Atomic(Box::new(atomic)))

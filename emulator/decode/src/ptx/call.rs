@@ -154,9 +154,8 @@ impl<'a> PtxLowering<'a> {
                 let class = class_of(formal.ty.bytes());
                 let src = match source {
                     Some(given) if given.class == class => given.id as Src,
-                    Some(_) => return Err(self.mismatch(formal)),
                     None if formal.dims.is_empty() => self.source(actual, class, Some(formal.ty))?,
-                    None => return Err(self.mismatch(formal)),
+                    _ => return Err(self.mismatch(formal)),
                 };
                 self.frame_store(*at, src, formal.ty.bytes(), class)?;
             }

@@ -89,19 +89,17 @@ impl SharedLayout {
 
     fn add(&mut self, v: &Variable, offset: u32, bytes: u32, align: u32) {
         self.offsets.insert(place(v), offset);
-        self.arrays.push(DeclaredArray {
-            name: v.name.clone(),
-            offset,
-            bytes,
-            align,
-            element: v.ty.bytes() * v.vector,
-            dims: v.dims.iter().map(|d| d.unwrap_or(0)).collect(),
-        });
+        self.arrays.push(declared_array(v, offset, bytes, align));
     }
 
     pub(crate) fn offset(&self, v: &Variable) -> Option<u32> {
         self.offsets.get(&place(v)).copied()
     }
+}
+
+pub(super) fn declared_array(v: &Variable, offset: u32, bytes: u32, align: u32) -> DeclaredArray {
+    let dims = v.dims.iter().map(|d| d.unwrap_or(0)).collect();
+    DeclaredArray { name: v.name.clone(), offset, bytes, align, element: v.ty.bytes() * v.vector, dims }
 }
 
 /// Returns the position in the text. Variables of one declaration start at the same position and end at different ones.

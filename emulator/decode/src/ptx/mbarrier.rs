@@ -16,15 +16,7 @@ impl<'a> PtxLowering<'a> {
         let space = space_of(instruction).unwrap_or(MemSpace::Generic);
         let operands = &instruction.operands[..];
         let number = Some(Type::U32);
-        let mut made = Mbarrier {
-            kind: MbarrierKind::Init,
-            space,
-            addr: self.zero_address()?,
-            number: None,
-            phase: None,
-            dst: None,
-            done: None,
-        };
+        let mut made = Mbarrier::new(MbarrierKind::Init, space, self.zero_address()?);
         let place = match (&instruction.modifiers.first().map(String::as_str), operands) {
             (Some("init"), [place, n]) => {
                 made.number = Some(self.source(n, Class::Bits32, number)?);
@@ -48,9 +40,7 @@ impl<'a> PtxLowering<'a> {
                     drop: *kind == "arrive_drop",
                     completes: !has("noComplete"),
                 };
-                if self.wanted(to)?.is_some() {
-                    made.dst = Some(self.destination(to, Class::Bits64)?);
-                }
+                made.dst = self.wanted_destination(to, Class::Bits64)?;
                 if let [n] = n {
                     made.number = Some(self.source(n, Class::Bits32, number)?);
                 }
@@ -93,15 +83,8 @@ impl<'a> PtxLowering<'a> {
             return Err(self.invalid("`cp.async.mbarrier.arrive` takes an address"));
         };
         let (addr, space) = self.address(place, space_of(instruction).unwrap_or(MemSpace::Generic))?;
-        self.emit(OpKind::Mbarrier(Box::new(Mbarrier {
-            kind: MbarrierKind::ArriveAfterCopies { counts: !instruction.has("noinc") },
-            space,
-            addr,
-            number: None,
-            phase: None,
-            dst: None,
-            done: None,
-        })))
+        let kind = MbarrierKind::ArriveAfterCopies { counts: !instruction.has("noinc") };
+        self.emit(OpKind::Mbarrier(Box::new(Mbarrier::new(kind, space, addr))))
     }
 
     /// Lowers `cp.async.bulk.commit_group;` and `cp.async.bulk.wait_group n;`

@@ -169,9 +169,15 @@ impl<'a> PtxLowering<'a> {
 
     /// Returns a destination of `class`; for `_` a new register without uses.
     pub(super) fn destination(&mut self, operand: &'a Operand, class: Class) -> Result<u32> {
+        let wanted = self.wanted_destination(operand, class)?;
+        Ok(wanted.unwrap_or_else(|| self.registers.fresh(class)))
+    }
+
+    /// Returns a destination of `class`; `None` for `_`.
+    pub(super) fn wanted_destination(&mut self, operand: &'a Operand, class: Class) -> Result<Option<u32>> {
         match self.wanted(operand)? {
-            None => Ok(self.registers.fresh(class)),
-            Some(reg) if reg.class == class => Ok(reg.id),
+            None => Ok(None),
+            Some(reg) if reg.class == class => Ok(Some(reg.id)),
             Some(reg) => Err(self.invalid(format!(
                 "the result goes to {}, and {} is needed",
                 describe(reg.class),

@@ -45,10 +45,7 @@ impl<'a> PtxLowering<'a> {
         let mut dst = [None; 4];
         for (at, place) in dst.iter_mut().enumerate() {
             *place = match &elements {
-                Elements::Operands(list) => match self.wanted(&list[at])? {
-                    Some(_) => Some(self.destination(&list[at], Class::Bits32)?),
-                    None => None,
-                },
+                Elements::Operands(list) => self.wanted_destination(&list[at], Class::Bits32)?,
                 Elements::Registers(list) if list[at].class == Class::Bits32 => Some(list[at].id),
                 Elements::Registers(_) => return Err(self.invalid("a component is 32 bits wide")),
             };

@@ -5,9 +5,9 @@ use ptx::ast::{Space, Variable};
 use super::PtxLowering;
 use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::ptx::index::{align_of, size_of};
+use crate::ptx::layout::declared_array;
 use crate::ptx::module_variables::local_name;
 use crate::ptx::scope::{Binding, Scope};
-use program::DeclaredArray;
 
 impl<'a> PtxLowering<'a> {
     pub(super) fn variable(&mut self, v: &'a Variable) -> Result<()> {
@@ -44,14 +44,7 @@ impl<'a> PtxLowering<'a> {
             // Each activation has its own copy, so there is no single place.
             return Ok(offset);
         }
-        let array = DeclaredArray {
-            name: v.name.clone(),
-            offset,
-            bytes: bytes as u32,
-            align,
-            element: v.ty.bytes() * v.vector,
-            dims: v.dims.iter().map(|d| d.unwrap_or(0)).collect(),
-        };
+        let array = declared_array(v, offset, bytes as u32, align);
         self.index.account.steps(self.local.len() as u64 / 8)?;
         if self.local.len() < 1000 && !self.local.contains(&array) {
             self.index.account.bytes(array.name.len() as u64 + 100)?;

@@ -140,11 +140,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     fn optional_predicate(&mut self, operand: Option<&'a Operand>) -> Result<Option<u32>> {
-        let Some(operand) = operand else { return Ok(None) };
-        match self.wanted(operand)? {
-            None => Ok(None),
-            Some(_) => self.destination(operand, Class::Pred).map(Some),
-        }
+        operand.map_or(Ok(None), |operand| self.wanted_destination(operand, Class::Pred))
     }
 
     fn vote(&mut self, instruction: &'a Instruction) -> Result<()> {

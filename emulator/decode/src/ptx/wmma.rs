@@ -153,14 +153,23 @@ impl<'a> PtxLowering<'a> {
         done.ok_or_else(|| self.not_supported(instruction))
     }
 
-    fn fragment_place(
+    /// Reads the operands of a load or store: those for registers, and the place in memory.
+    fn operands_of(
         &mut self,
         instruction: &'a Instruction,
-        address: &'a Operand,
-        stride: Option<&'a Operand>,
+        transfer: Transfer,
         fragment: &Fragment,
         layout: &str,
-    ) -> Result<Location> {
+    ) -> Result<(&'a Operand, Location)> {
+        let (first, second, stride) = match &instruction.operands[..] {
+            [first, second] => (first, second, None),
+            [first, second, stride] => (first, second, Some(stride)),
+            _ => return Err(self.invalid("two or three operands are needed here")),
+        };
+        let (registers, address) = match transfer {
+            Transfer::Load => (first, second),
+            Transfer::Store => (second, first),
+        };
         let space = space_of(instruction).unwrap_or(MemSpace::Generic);
         let (addr, space) = self.address(address, space)?;
         let rows = layout == "row";
@@ -172,7 +181,7 @@ impl<'a> PtxLowering<'a> {
             }
             None => self.constants.bits32(fragment.size[usize::from(rows)], self.span)?,
         };
-        Ok(Location { space, addr, stride, along: fragment.by_rows == rows })
+        Ok((registers, Location { space, addr, stride, along: fragment.by_rows == rows }))
     }
 
     fn lane(&mut self) -> Result<Src> {
@@ -252,12 +261,7 @@ impl<'a> PtxLowering<'a> {
         ty: &str,
     ) -> Result<Option<()>> {
         let Some(fragment) = Fragment::new(part, shape, ty) else { return Ok(None) };
-        let (to, address, stride) = match &instruction.operands[..] {
-            [to, address] => (to, address, None),
-            [to, address, stride] => (to, address, Some(stride)),
-            _ => return Err(self.invalid("two or three operands are needed here")),
-        };
-        let place = self.fragment_place(instruction, address, stride, &fragment, layout)?;
+        let (to, place) = self.operands_of(instruction, Transfer::Load, &fragment, layout)?;
         let mut registers = vec![NONE; fragment.registers];
         self.results(to, &mut registers, fragment.class())?;
         let n = fragment.pieces.len();
@@ -272,21 +276,13 @@ impl<'a> PtxLowering<'a> {
         } else {
             for (i, &at) in fragment.pieces.iter().enumerate() {
                 match fragment.elements {
-                    Elements::Halves if place.along => {
-                        let addr = self.piece(&place, at, 2, 2, AsStored)?;
-                        self.move_elements(&place, addr, 4, &registers[i..=i], Transfer::Load)?;
-                    }
-                    Elements::Halves => {
+                    Elements::Halves if !place.along => {
                         let addr = self.piece(&place, at, 2, 2, Transposed)?;
                         let turned = self.registers.fresh(Class::Bits32) as i32;
                         self.move_elements(&place, addr, 4, &[turned], Transfer::Load)?;
                         self.emit(OpKind::MatrixMove { dst: registers[i] as u32, src: turned })?;
                     }
-                    Elements::Bytes if place.along => {
-                        let addr = self.piece(&place, at, 4, 1, AsStored)?;
-                        self.move_elements(&place, addr, 4, &registers[i..=i], Transfer::Load)?;
-                    }
-                    Elements::Bytes => {
+                    Elements::Bytes if !place.along => {
                         let bytes: [Src; 4] = std::array::from_fn(|_| self.registers.fresh(Class::Bits32) as Src);
                         for (byte, k) in bytes.iter().zip(at.1..) {
                             let addr = self.piece(&place, (at.0, k), 4, 1, AsStored)?;
@@ -294,13 +290,12 @@ impl<'a> PtxLowering<'a> {
                         }
                         self.builtin(Builtin::Pack32x4, registers[i] as u32, &bytes)?;
                     }
-                    Elements::Single(bytes) => {
-                        let addr = self.piece(&place, at, 1, bytes, AsStored)?;
-                        self.move_elements(&place, addr, bytes, &registers[i..=i], Transfer::Load)?;
-                    }
                     Elements::Pairs(bytes) => {
                         self.move_pair(&place, at, bytes, &registers[2 * i..2 * i + 2], Transfer::Load)?
                     }
+                    Elements::Halves => self.load_register(&place, at, [2, 2], registers[i])?,
+                    Elements::Bytes => self.load_register(&place, at, [4, 1], registers[i])?,
+                    Elements::Single(bytes) => self.load_register(&place, at, [1, bytes], registers[i])?,
                 }
             }
         }
@@ -310,6 +305,12 @@ impl<'a> PtxLowering<'a> {
             }
         }
         Ok(Some(()))
+    }
+
+    /// Loads a register: so many elements, of so many bytes each.
+    fn load_register(&mut self, place: &Location, at: (u32, u32), [n, bytes]: [u32; 2], register: i32) -> Result<()> {
+        let addr = self.piece(place, at, n, bytes, AsStored)?;
+        self.move_elements(place, addr, n * bytes, &[register], Transfer::Load)
     }
 
     fn move_pair(
@@ -374,12 +375,7 @@ impl<'a> PtxLowering<'a> {
         ty: &str,
     ) -> Result<Option<()>> {
         let Some(fragment) = Fragment::new("d", shape, ty) else { return Ok(None) };
-        let (address, from, stride) = match &instruction.operands[..] {
-            [address, from] => (address, from, None),
-            [address, from, stride] => (address, from, Some(stride)),
-            _ => return Err(self.invalid("two or three operands are needed here")),
-        };
-        let place = self.fragment_place(instruction, address, stride, &fragment, layout)?;
+        let (from, place) = self.operands_of(instruction, Transfer::Store, &fragment, layout)?;
         let mut registers = vec![NONE; fragment.registers];
         let ty = if ty == "f64" { Type::F64 } else { Type::F32 };
         self.fragment(from, &mut registers, fragment.class(), ty)?;

@@ -144,10 +144,6 @@ impl MmaForm {
         }
     }
 
-    pub fn multiply_adds(self) -> u64 {
-        u64::from(self.m) * 8 * u64::from(self.k)
-    }
-
     /// Numbers of registers of A, B and the accumulators.
     pub fn registers(self) -> [usize; 3] {
         let [along_a, along_b] = [self.stored(), self.depth()].map(|elements| elements / (4 * self.packed()));

@@ -282,7 +282,7 @@ impl Slot {
         match self {
             Slot::Register(low) | Slot::Special(low) => Bits::new(low, 8).mask(),
             Slot::Uniform(low) => Bits::new(low, 6).mask(),
-            Slot::Predicate(low) | Slot::UniformPredicate(low) => Bits::new(low, 3).mask(),
+            Slot::Predicate(low) | Slot::UniformPredicate(low) | Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
             Slot::Predicates => 0,
             Slot::Table => Bits::new(64, 3).mask() | Bits::new(72, 5).mask(),
             Slot::Immediate(bits) => bits.mask(),
@@ -290,7 +290,6 @@ impl Slot {
             Slot::IndexedConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 8).mask(),
             Slot::UniformConstant => Bits::new(38, 21).mask() | Bits::new(SLOT_A, 6).mask(),
             Slot::Barrier(low) => Bits::new(low, 4).mask(),
-            Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
             Slot::Label => Bits::new(34, 30).mask(),
             Slot::BranchLabel | Slot::BranchOffset => Bits::new(34, 48).mask() | Bits::new(16, 8).mask(),
             Slot::CodeLabel => Bits::new(24, 58).mask(),

@@ -26,7 +26,6 @@
 
 mod bits;
 mod block_clocks;
-mod chunks;
 mod global;
 mod interval;
 mod log;

@@ -40,9 +40,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     for step in STEPS {
         let mut own = kernels::sources(&[step]);
         own.retain(|name| edited.contains(name));
-        for name in &own {
-            out.push_str(&format!("  edited  kernels/{name}.cu\n"));
-        }
+        out.extend(own.iter().map(|name| format!("  edited  kernels/{name}.cu\n")));
         if !own.is_empty() {
             // Without the option, a copy of the learner's would be checked.
             let name = tasks::TaskName::rebuild(step.id);
@@ -69,9 +67,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
 
     out.push_str(&format!("\n{}\n", paint.bold("Next")));
     let width = next.iter().map(|(command, _)| command.len()).max().unwrap_or(0);
-    for (command, what) in next {
-        out.push_str(&format!("  {command:<width$}  {what}\n"));
-    }
+    out.extend(next.into_iter().map(|(command, what)| format!("  {command:<width$}  {what}\n")));
     output::print(&out)?;
     Ok(CommandOutcome::Passed)
 }

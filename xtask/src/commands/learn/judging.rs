@@ -107,13 +107,9 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
     };
     let mut out = format!("{copy}: your copy{finished}\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
-    for part in &verdict.parts {
-        out.push_str(&line(part, verdict, width, paint));
-    }
+    out.extend(verdict.parts.iter().map(|part| line(part, verdict, width, paint)));
     if let Some(refused) = &verdict.compiler {
-        for error in refused.errors.iter().skip(1) {
-            out.push_str(&format!("{}{error}\n", " ".repeat(width + 13)));
-        }
+        out.extend(refused.errors.iter().skip(1).map(|error| format!("{}{error}\n", " ".repeat(width + 13))));
         if let Some(excerpt) = excerpt(&refused.log) {
             out.push_str(&format!("\n{excerpt}"));
         }
@@ -124,9 +120,8 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
     if let Some(wrong) = &verdict.wrong {
         out.push_str(&format!("\non {}, {}:\n{}\n{}", wrong.shape, wrong.on, wrong.first, wrong.map));
     }
-    for found in &verdict.findings {
-        out.push_str(&format!("\non {}:\n{}\n", found.shape, found.text.trim_end()));
-    }
+    let findings = verdict.findings.iter();
+    out.extend(findings.map(|found| format!("\non {}:\n{}\n", found.shape, found.text.trim_end())));
     // Whoever wants to find it first stops reading here.
     out.push_str(&remedies::text(&copy, &verdict.remedies, paint));
     verdict.notes.iter().for_each(|note| out.push_str(&format!("\nnote: {note}\n")));

@@ -289,9 +289,8 @@ impl Quiz<'_> {
         };
         let mut out = format!("{}{state}\n", self.paint.bold(&name));
         out.push_str(&wrapped(&question.question, "  ", WIDTH));
-        for (at, choice) in question.choices.iter().enumerate() {
-            out.push_str(&format!("    {}  {choice}\n", quiz::letter(at)));
-        }
+        let choices = question.choices.iter().enumerate();
+        out.extend(choices.map(|(at, choice)| format!("    {}  {choice}\n", quiz::letter(at))));
         out
     }
 

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::files::read_text;
 use catalog::text::{Paint, wrapped};
+use tasks::TomlError;
 use tasks::drawn::{self, DrawnTexts, key};
 use xtask_support::CommandOutcome;
 use xtask_support::output;
@@ -25,7 +26,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         bail!("there is no {}: questions are drawn in repositories made by `cargo xtask assign`", drawn::FILE);
     }
     let text = read_text(&path).context(drawn::FILE)?;
-    let texts = DrawnTexts::parse(&text).map_err(|error| anyhow!("{}:{}: {}", drawn::FILE, error.line, error.why))?;
+    let texts: DrawnTexts =
+        TomlError::read(&text).map_err(|error| anyhow!("{}:{}: {}", drawn::FILE, error.line, error.why))?;
     let mut out = String::new();
     for student in &args.students {
         for (name, text) in texts.of(student) {

@@ -47,9 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         if !args.json {
             out.push_str(&format!("{}\n", paint.bold(section)));
         }
-        for item in items {
-            out.push_str(&if args.json { as_json(section, item) } else { line(item, paint) });
-        }
+        out.extend(items.iter().map(|item| if args.json { as_json(section, item) } else { line(item, paint) }));
         if !args.json {
             out.push('\n');
         }

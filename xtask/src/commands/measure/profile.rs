@@ -392,9 +392,7 @@ fn render_table(profiles: &[Profile], launches: &[Launched], paint: Paint) -> St
             table.row([name, ours, theirs, difference]);
         }
         out.push_str(&table.render(paint));
-        for (remark, names) in remarks {
-            out.push_str(&format!("  {}: {remark}\n", names.join(", ")));
-        }
+        out.extend(remarks.iter().map(|(remark, names)| format!("  {}: {remark}\n", names.join(", "))));
         out.push('\n');
     }
     out

@@ -13,10 +13,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::bits::CHUNK;
-use super::chunks::Chunks;
 use super::interval::changes;
 use super::touch::{AccessMark, Touch};
 use crate::check::mistake::MissingOrder;
+use crate::hash::NumberMap;
 
 const MAX_CHUNKS: usize = 1 << 13;
 /// Maximum number of words at which times are recorded.
@@ -67,9 +67,9 @@ pub(super) struct Unordered {
 
 #[derive(Debug, Default)]
 pub(super) struct BlockClocks {
-    blocks: Chunks<Block>,
-    words: Chunks<Known>,
-    cells: Chunks<Box<[Cell]>>,
+    blocks: NumberMap<Block>,
+    words: NumberMap<Known>,
+    cells: NumberMap<Box<[Cell]>>,
     steps: usize,
     pub(super) found: Vec<Unordered>,
 }

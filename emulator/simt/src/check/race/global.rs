@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 
 use super::bits::{self, Bits, CHUNK, KINDS};
 use super::block_clocks::{BlockClocks, Unordered};
-use super::chunks::Chunks;
 use super::interval::{Interval, Space};
 use super::shared::unit_shift;
 use super::{AccessMark, Touch};
 use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::check::{Collector, collect::Sites};
+use crate::hash::NumberMap;
 use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
 use program::limits::RACE_CHUNKS;
@@ -44,7 +44,7 @@ pub struct BlockRaces {
 /// The accesses of all blocks of a launch to global memory. Shared by the workers.
 #[derive(Debug)]
 pub struct GlobalRaces {
-    shards: Vec<Mutex<Chunks<Page>>>,
+    shards: Vec<Mutex<NumberMap<Page>>>,
     sites: Sites,
     shift: u32,
     /// Maximum number of chunks that are tracked in a shard.
@@ -60,7 +60,7 @@ pub struct GlobalRaces {
 /// Chunks in the order of their first accesses, since global memory is large.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
-    table: Chunks<u32>,
+    table: NumberMap<u32>,
     numbers: Vec<u64>,
     /// The chunks looked up last, by the low bits of their number: number, index, and the block that it holds for.
     recent: Vec<(u64, u32, u32)>,

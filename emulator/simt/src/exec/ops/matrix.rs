@@ -32,7 +32,7 @@ impl Worker<'_> {
 
     pub(crate) fn mma(&mut self, mma: &Mma, pc: u32, active: LaneMask) {
         let [n_a, n_b, n_d] = mma.form.registers();
-        self.spent += mma.form.multiply_adds();
+        self.spent += mma.form.products();
         if mma.foreign != [None; 3] && self.job.check_level.checks() {
             for foreign in mma.foreign.into_iter().flatten() {
                 self.record_mistake(pc, active, MistakeDetails::Fragment { foreign });

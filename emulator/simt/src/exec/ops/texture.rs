@@ -142,7 +142,6 @@ fn channel(object: &TextureObject, word: u32, ty: Type) -> u32 {
     let scaled = !object.read_as_integer && ty == Type::F32;
     let float = |v: f32| v.to_bits();
     match object.format {
-        TexelFormat::F32 | TexelFormat::U32 | TexelFormat::S32 => word,
         TexelFormat::F16 => match f16_to_f32(word as u16) {
             nan if nan.is_nan() => nan.to_bits() | QUIET,
             v => float(v),
@@ -151,7 +150,7 @@ fn channel(object: &TextureObject, word: u32, ty: Type) -> u32 {
         TexelFormat::U16 if scaled => float(word as u16 as f32 / 65535.0),
         TexelFormat::S8 if scaled => float((word as i8 as f32 / 127.0).max(-1.0)),
         TexelFormat::S16 if scaled => float((word as i16 as f32 / 32767.0).max(-1.0)),
-        TexelFormat::U8 | TexelFormat::U16 => word,
+        TexelFormat::F32 | TexelFormat::U32 | TexelFormat::S32 | TexelFormat::U8 | TexelFormat::U16 => word,
         TexelFormat::S8 => word as i8 as i32 as u32,
         TexelFormat::S16 => word as i16 as i32 as u32,
     }

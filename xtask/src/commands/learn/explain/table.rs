@@ -67,9 +67,7 @@ fn lines(subject: &Subject, columns: &[Column], by: Column, paint: Paint) -> Str
     let room = WIDTH.saturating_sub(used).max(LEAST_TEXT);
     let row = |number: &str, cells: &[String], bar: &str, text: &str| {
         let mut row = format!("  {number:>first$}");
-        for (cell, width) in cells.iter().zip(&widths) {
-            row.push_str(&format!(" {cell:>width$}"));
-        }
+        row.extend(cells.iter().zip(&widths).map(|(cell, width)| format!(" {cell:>width$}")));
         row.push_str(&format!(" {bar:<BAR$} {text}"));
         row.trim_end().to_owned()
     };

@@ -161,9 +161,7 @@ fn instructions(subject: &Subject, machine: &MachineCodeExplanation, all: bool, 
         };
         out.push_str(&format!("\n  {}\n", paint.bold(&cut(&place, WIDTH - 2))));
         let shown = if all { line.instructions.clone() } else { slowest(&line.instructions) };
-        for instruction in &shown {
-            out.push_str(&instruction_line(machine, instruction));
-        }
+        out.extend(shown.iter().map(|instruction| instruction_line(machine, instruction)));
         match line.instructions.len() - shown.len() {
             0 => {}
             left => out.push_str(&format!("    and {left} more instructions of this line\n")),
