@@ -10,9 +10,8 @@ use std::sync::LazyLock;
 
 use catalog::{STEPS, Work};
 use records::profile::{Counted, OF_DIFFERENT_THINGS, PAGE, Profile, REASONS, SHAPES, SHEET, Sheet};
-use tests::gpu::Gpu;
-use tests::read;
 use tests::recorded::{RECORDS, columns_of_maps, count_of_rows, kernel, load, profiles};
+use tests::{gpu::Gpu, read};
 
 /// Steps in which a thread has one element of C: an order of magnitude more instructions than in the others. Of
 /// [`SHAPES`] that no tile divides, they are counted again on the smallest only.

@@ -3,8 +3,7 @@
 use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Round, Unit, multiply_f64};
 use simt::launch::{CheckLevel, LaunchOptions};
 use tests::gpu::{Argument, Geometry, Gpu, texts};
-use tests::tensor_cores::fixtures;
-use tests::wgmma::hash;
+use tests::{tensor_cores::fixtures, wgmma::hash};
 
 const ELEMENTS: &[u8] = include_bytes!("../data/mma/h200.z");
 

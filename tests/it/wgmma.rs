@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use simt::launch::CheckLevel;
-use simt::module::Module;
+use simt::{launch::CheckLevel, module::Module};
 use tests::gpu::{Argument, Geometry, Gpu, clean, options};
 use tests::wgmma::{Case, IMAGE_BYTES, THREADS, cases, end, hash, image, module, sums};
 

@@ -7,8 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arithmetic::lanes::CpuLevel;
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use simt::check::Code;
-use simt::launch::CheckLevel;
+use simt::{check::Code, launch::CheckLevel};
 
 use crate::gpu::{Geometry, Gpu, options, texts};
 use crate::random_atomics::{self, Mix};

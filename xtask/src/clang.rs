@@ -7,12 +7,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::process;
-use catalog::programs::on_path;
-use xtask_support::compile_cache::CompileCache;
-use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::output::Stop;
-use xtask_support::source::CompileJob;
+use catalog::{process, programs::on_path};
+use xtask_support::{compile_cache::CompileCache, nvrtc::DoesNotCompile, output::Stop, source::CompileJob};
 use xtask_support::{interrupt, source, wheels};
 
 /// Message if no clang is found.

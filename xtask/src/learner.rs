@@ -9,11 +9,10 @@ use catalog::provenance::sha256;
 use tasks::compile::Refused;
 use tasks::{Catalogue, Task, TaskName, progress};
 use xtask_support::compile_cache::{self, CompileCache, NVRTC, PTX};
-use xtask_support::compiler::Compiler;
-use xtask_support::find_nvrtc::Damaged;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Stop};
 use xtask_support::source::CompileJob;
+use xtask_support::{compiler::Compiler, find_nvrtc::Damaged};
 use xtask_support::{interrupt, paths, source, wheels};
 
 use crate::clang::{self, Clang};

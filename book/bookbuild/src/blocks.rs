@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 use catalog::text::escaped;
 
 use crate::chapter::{self, LineKind};
-use crate::highlight;
-use crate::line_counts::LineCounts;
+use crate::{highlight, line_counts::LineCounts};
 
 /// Lines of a chapter that were included from a file.
 #[derive(Debug, Clone)]

@@ -10,9 +10,8 @@ use catalog::process::Exit;
 
 use anyhow::{Context as _, Result};
 use bookbuild::browser::{Browsed, browse};
-use bookbuild::generated_files::Outputs;
-use bookbuild::make::Options;
 use bookbuild::{BookPreprocessor, Problems, RepoPaths};
+use bookbuild::{generated_files::Outputs, make::Options};
 use clap::{Parser, Subcommand};
 use mdbook_preprocessor::Preprocessor as _;
 

@@ -6,9 +6,8 @@ use anyhow::{Context as _, Result};
 use catalog::files::StagedFolder;
 use mdbook_driver::MDBook;
 
-use crate::chapter::ChapterSource;
-use crate::preprocess::Findings;
 use crate::{BookPreprocessor, Problems, RepoPaths, slides};
+use crate::{chapter::ChapterSource, preprocess::Findings};
 
 #[derive(Debug, Clone)]
 pub struct BuiltBook {

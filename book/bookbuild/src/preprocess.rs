@@ -13,8 +13,6 @@ use serde::Deserialize;
 
 use crate::blocks::{self, Included};
 use crate::chapter::{self, ChapterLine, Directive, Items, LineKind};
-use crate::checks::ptx;
-use crate::directives::record_lookup::Records;
 use crate::directives::step::{self, StepHead};
 use crate::directives::{
     ceilings, chip, differences, figures, lessons, listings, output_directive, predicted, questions, sums, tasks,
@@ -24,6 +22,7 @@ use crate::line_counts::LineCounts;
 use crate::quote::{Sources, footnote};
 use crate::slides::{Deck, Slide};
 use crate::{Problem, Problems, RepoPaths};
+use crate::{checks::ptx, directives::record_lookup::Records};
 
 const NAME: &str = "bookbuild";
 

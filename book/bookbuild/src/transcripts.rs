@@ -9,8 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use catalog::files::files_ending_with;
-use catalog::programs::on_path;
+use catalog::{files::files_ending_with, programs::on_path};
 use serde::Deserialize;
 use tasks::solutions;
 

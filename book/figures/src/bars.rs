@@ -3,8 +3,7 @@
 use anyhow::Context as _;
 use catalog::text::{day, three_figures};
 use catalog::{CatalogKernel, STEPS, Shape, Work};
-use records::Record;
-use records::ceilings::Ceilings;
+use records::{Record, ceilings::Ceilings};
 use serde::Deserialize;
 
 use crate::ceilings::tensor_cores;

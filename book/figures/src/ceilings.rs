@@ -8,8 +8,7 @@ mod tests;
 use anyhow::Context as _;
 use catalog::Shape;
 use catalog::text::{day, three_figures};
-use records::Record;
-use records::ceilings::Ceilings;
+use records::{Record, ceilings::Ceilings};
 use serde::Deserialize;
 
 use crate::machine;

@@ -1,7 +1,6 @@
 //! Picture of each step's memory traffic for the same arithmetic: counted, not timed.
 
-use catalog::Shape;
-use catalog::text::three_figures;
+use catalog::{Shape, text::three_figures};
 use counters::Counters;
 
 use crate::machine;

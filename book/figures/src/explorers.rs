@@ -9,8 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, bail};
-use catalog::Shape;
-use catalog::split_mix::SplitMix64;
+use catalog::{Shape, split_mix::SplitMix64};
 use simt::memory::rules::{self, Addresses, Direction};
 
 use crate::machine::{self, FIRST, Trace, WarpPosition};

@@ -11,9 +11,8 @@ use program::{DecodedKernel, MemSpace};
 use simt::gpu::{self, Argument, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules::{self, Addresses};
-use simt::module::LoadedKernel;
-use simt::report::LaunchReport;
 use simt::trace::{Access, Step, TraceSelection};
+use simt::{module::LoadedKernel, report::LaunchReport};
 
 pub(crate) fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));

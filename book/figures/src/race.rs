@@ -10,8 +10,7 @@ mod tests;
 use anyhow::Context as _;
 use program::MemSpace;
 use simt::gpu::{Argument, Geometry, Gpu};
-use simt::launch::LaunchOptions;
-use simt::trace::TraceSelection;
+use simt::{launch::LaunchOptions, trace::TraceSelection};
 
 use crate::lanes::{Bar, Lanes};
 use crate::machine;

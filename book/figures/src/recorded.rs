@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use anyhow::Context as _;
-use catalog::Shape;
-use catalog::text::day;
+use catalog::{Shape, text::day};
 use records::record::VerifiedRun;
 use records::{Outcome, Record};
 

@@ -10,9 +10,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, bail};
-use program::MemSpace;
-use program::mma::fragment::parse_shape;
 use program::text::{InstrText, registers};
+use program::{MemSpace, mma::fragment::parse_shape};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use simt::memory::rules::{self, Addresses};

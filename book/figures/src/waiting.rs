@@ -7,13 +7,11 @@ mod tests;
 
 use anyhow::Context as _;
 use simt::gpu::{self, Argument, Gpu};
-use simt::launch::LaunchOptions;
-use simt::module::Module;
+use simt::{launch::LaunchOptions, module::Module};
 use timing::{Chip, LoadedCode, predict_with_timeline};
 
 use crate::lanes::{Bar, Lanes};
-use crate::machine::root;
-use crate::svg::Drawing;
+use crate::{machine::root, svg::Drawing};
 
 /// Kernel, warps per scheduler, label.
 const CASES: [(&str, u32, &str); 4] = [

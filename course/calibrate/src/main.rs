@@ -10,8 +10,7 @@ mod memory;
 
 use std::process::ExitCode;
 
-use catalog::process::Exit;
-use catalog::statistics::median;
+use catalog::{process::Exit, statistics::median};
 use clap::Parser;
 use harness::{Gpu, KernelSource, StepError, code, out};
 

@@ -3,9 +3,8 @@
 use cudarc::driver::{CudaSlice, DevicePtr as _, PushKernelArg as _};
 use harness::{Gpu, StepError, grid_1d, session};
 
-use crate::clocks::links;
-use crate::device::NS_PER_MS;
 use crate::{CODE, print_value, slope};
+use crate::{clocks::links, device::NS_PER_MS};
 
 const THREADS: u32 = 1024;
 const SECTOR: usize = 32;

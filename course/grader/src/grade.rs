@@ -14,16 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use catalog::files::{FileError, write_whole};
-use catalog::parallel;
-use catalog::provenance::Sha256;
+use catalog::{parallel, provenance::Sha256};
 use serde::{Deserialize, Serialize};
 use tasks::drawn;
 use tasks::verdict::{Status, Verdict};
 use tasks::{edits, part_id};
 
-use crate::anonymous;
-use crate::commits;
-use crate::person::Person;
 use crate::points::{self, GivenPoints, PointsError};
 use crate::roster;
 use crate::rubric::{GradedTask, Rubric};
@@ -32,6 +28,7 @@ use crate::score::{self, Item};
 use crate::similar::{self, SameKernel, SimilarPair, Source};
 use crate::submissions::{self, Submission, SubmittedFile};
 use crate::unit::{TaskLimits, Tools, Unit, code};
+use crate::{anonymous, commits, person::Person};
 
 /// Version of stored verdicts, raised when those of an older one must not be used.
 const STORED_VERSION: u32 = 1;

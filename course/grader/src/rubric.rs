@@ -35,9 +35,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use catalog::UnknownStep;
-use catalog::files::FileError;
-use catalog::provenance::target_of;
+use catalog::{UnknownStep, files::FileError, provenance::target_of};
 use serde::{Deserialize, Serialize};
 use tasks::task::{Question, UnknownTask};
 use tasks::variant::{self, Point, VariantError};

@@ -16,8 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use catalog::files::FileError;
-use catalog::process;
+use catalog::{files::FileError, process};
 
 /// Path of the job's folder in the sandbox.
 const JOB: &str = "/job";

@@ -16,9 +16,8 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
-use crate::StepError;
-use crate::device::counters::Report;
 use crate::device::cublas::{Cublas, NoCublas};
+use crate::{StepError, device::counters::Report};
 
 #[derive(Debug)]
 pub struct Gpu {

@@ -1,8 +1,6 @@
 //! Errors that stop a step, by who has to act.
 
-use catalog::WrongSize;
-use catalog::files::FileError;
-use catalog::process::Exit;
+use catalog::{WrongSize, files::FileError, process::Exit};
 use cudarc::driver::DriverError;
 
 #[derive(Debug, thiserror::Error)]

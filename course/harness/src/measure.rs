@@ -16,8 +16,6 @@ use cudarc::driver::{CudaFunction, LaunchConfig};
 use crate::device::Gpu;
 use crate::device::cublas::{self, NoCublas};
 use crate::device::session::{Launch, Operands};
-use crate::error::StepError;
-use crate::inputs::Real;
 use crate::kernel::{
     Gemm, Kernel, KernelSource, LaunchGemm, LaunchKind, LaunchTranspose, MultiplyCublas, MultiplyLibrary, Product,
     Transpose, match_launch,
@@ -25,8 +23,8 @@ use crate::kernel::{
 use crate::measure::case::Case;
 use crate::measure::machine::{Functions, Loaded, LoadedMachineCode};
 use crate::measure::setup::{KernelOutcome, Setup};
-use crate::measure::subject::Subject;
-use crate::shapes;
+use crate::{error::StepError, inputs::Real};
+use crate::{measure::subject::Subject, shapes};
 
 pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case) -> Result<KernelOutcome, StepError> {
     let gpu = setup.gpu;

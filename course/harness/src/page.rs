@@ -15,10 +15,8 @@ use catalog::{Shape, Work};
 use records::record::VerifiedRun;
 use records::{Measurement, Outcome};
 
-use crate::device::counters::Report;
-use crate::kernel::Kernel;
-use crate::measure::machine;
 use crate::step_run::{StepRun, source_path};
+use crate::{device::counters::Report, kernel::Kernel, measure::machine};
 
 /// One kernel on the page.
 pub(crate) struct Entry<'a> {

@@ -5,8 +5,7 @@ mod tests;
 
 use catalog::{Format, Shape, Work};
 
-use crate::device::Gpu;
-use crate::error::StepError;
+use crate::{device::Gpu, error::StepError};
 
 pub fn default_size(emulated: bool) -> usize {
     if emulated { 512 } else { 4096 }

@@ -5,9 +5,8 @@ use catalog::files::{FileError, read_limited};
 use crate::device::{self, DeviceChoice, Gpu};
 use crate::error::StepError;
 use crate::kernel::{Kernel, LaunchFn, LaunchKind};
-use crate::measure::setup::Cubins;
-use crate::timing::duel;
 use crate::{args, run};
+use crate::{measure::setup::Cubins, timing::duel};
 
 /// The state of the program that all of its commands work with.
 pub(crate) struct StepRun<'a> {

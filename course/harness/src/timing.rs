@@ -12,9 +12,8 @@ use records::record::{Submission, Yardstick};
 
 use crate::device::session::{Launch, Operands, Session};
 use crate::device::{Gpu, clocks::Clocks};
-use crate::error::StepError;
-use crate::inputs::Real;
 use crate::timing::sampler::{Sampler, batch_for};
+use crate::{error::StepError, inputs::Real};
 
 /// A launch that takes longer is not timed.
 pub const TOO_SLOW_MS: f64 = 5000.0;

@@ -7,12 +7,10 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use catalog::provenance::target_of;
-use judge::Request;
-use judge::shapes::ShapeSet;
+use judge::{Request, shapes::ShapeSet};
 use serde_json::json;
-use tasks::explain::Explained;
-use tasks::task::TaskKind;
 use tasks::{Catalogue, Task};
+use tasks::{explain::Explained, task::TaskKind};
 
 /// A kernel of a step that no task asks for.
 struct Other {

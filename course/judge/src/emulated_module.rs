@@ -6,8 +6,7 @@ use std::sync::Arc;
 
 use catalog::Shape;
 use diagnostics::{Finding, Report, Source};
-use harness::foreign;
-use harness::inputs::Accumulator;
+use harness::{foreign, inputs::Accumulator};
 use program::text::InstrText;
 use program::{DeclaredArray, SourceLoc};
 use simt::gpu::{Argument, Gpu, Value};

@@ -7,14 +7,11 @@ use std::collections::BTreeMap;
 use catalog::Shape;
 use counters::Summary;
 use harness::inputs::Accumulator;
-use simt::check::Severity;
-use simt::gpu::Value;
-use simt::launch::CheckLevel;
+use simt::{check::Severity, gpu::Value, launch::CheckLevel};
 use tasks::explain::{Explained, Line};
 
-use crate::emulated_module::EmulatedModule;
-use crate::trial::trials;
 use crate::{JudgeError, Request};
+use crate::{emulated_module::EmulatedModule, trial::trials};
 
 /// Default sizes without a criterion: a few blocks of the largest tile, and a few steps of k.
 const EDGE: usize = 256;

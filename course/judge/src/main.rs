@@ -8,11 +8,9 @@ use std::process::ExitCode;
 
 use catalog::process::Exit;
 
-use catalog::Shape;
-use catalog::files::FileError;
+use catalog::{Shape, files::FileError};
 use clap::Parser;
-use judge::Request;
-use judge::shapes::ShapeSet;
+use judge::{Request, shapes::ShapeSet};
 use tasks::Task;
 
 /// Judge the PTX of one kernel against a task

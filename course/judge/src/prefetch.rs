@@ -15,8 +15,7 @@ mod instruction;
 use harness::inputs::Accumulator;
 use simt::gpu::Value;
 
-use crate::emulated_module::EmulatedModule;
-use crate::trial::Trial;
+use crate::{emulated_module::EmulatedModule, trial::Trial};
 use follow::{Program, WarpLoads};
 
 /// Steps of a warp that are followed.

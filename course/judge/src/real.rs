@@ -4,9 +4,8 @@
 
 use catalog::Shape;
 use harness::foreign::{NoGpu, run};
-use harness::inputs::Accumulator;
-use harness::session::load;
 use harness::{Gpu, StepError};
+use harness::{inputs::Accumulator, session::load};
 use tasks::verdict::{Part, Status, Verdict, WrongOutput};
 
 use crate::trial::{Mismatch, trials};

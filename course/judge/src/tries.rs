@@ -2,12 +2,8 @@
 
 use catalog::{Shape, parallel};
 use harness::inputs::Accumulator;
-use simt::check::Severity;
-use simt::gpu::Value;
-use simt::launch::CheckLevel;
-use tasks::Task;
-use tasks::edits::Tries;
-use tasks::verdict::Status;
+use simt::{check::Severity, gpu::Value, launch::CheckLevel};
+use tasks::{Task, edits::Tries, verdict::Status};
 
 use crate::emulated_module::EmulatedModule;
 use crate::trial::{Trial, trials};

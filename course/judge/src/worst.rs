@@ -10,8 +10,7 @@ use simt::memory::rules::{lanes_together, sectors, shared_cost};
 use simt::trace::Access;
 use tasks::measure::Measure;
 
-use crate::emulated_module::EmulatedModule;
-use crate::trial::Trial;
+use crate::{emulated_module::EmulatedModule, trial::Trial};
 
 const MAX_STEPS: usize = 20_000;
 const BANKS: u64 = 32;

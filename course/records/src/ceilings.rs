@@ -6,8 +6,7 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record_file::json_lines;
-use crate::run::Run;
+use crate::{record_file::json_lines, run::Run};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {

@@ -15,8 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record_file::{RecordError, lock_folder_of, record_file};
 use crate::run::Run;
-use catalog::shape::Shape;
-use catalog::text::grouped;
+use catalog::{shape::Shape, text::grouped};
 
 pub use sheet::{PAGE, SHEET, Sheet, SheetError};
 

@@ -18,8 +18,7 @@ use catalog::shape::Shape;
 use crate::duel::{Duel, Earlier, Speed};
 use crate::machine_code::MachineCode;
 use crate::record_file::{RecordError, lock_folder_of, record_file};
-use crate::run::Run;
-use crate::sums::Sum;
+use crate::{run::Run, sums::Sum};
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const SCHEMA: u32 = 1;

@@ -9,8 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record_file::{RecordError, lock_folder_of, record_file};
 use crate::run::Run;
-use catalog::provenance::sha256;
-use catalog::shape::Shape;
+use catalog::{provenance::sha256, shape::Shape};
 
 pub const SCHEMA: u32 = 1;
 

@@ -1,7 +1,6 @@
 //! The loops over elements that compare a result with the answer.
 
-use crate::answer::Answer;
-use crate::threads;
+use crate::{answer::Answer, threads};
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Comparison {

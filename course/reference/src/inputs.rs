@@ -9,10 +9,9 @@ mod tests;
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-use crate::answer::Answer;
-use crate::bf16::Bf16;
 use crate::comparison::{self, Comparison};
 use crate::e4m3::E4m3;
+use crate::{answer::Answer, bf16::Bf16};
 
 /// A floating-point type of operands and results.
 pub trait Real:

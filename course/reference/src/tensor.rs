@@ -9,10 +9,9 @@ mod tests;
 
 use catalog::{Format, Shape, Work};
 
-use crate::answer::Answer;
-use crate::bf16::Bf16;
 use crate::inputs::{Accumulator as _, Data, Real};
 use crate::problem::Problem;
+use crate::{answer::Answer, bf16::Bf16};
 
 /// Largest relative error of rounding to bf16: 8 significant bits.
 const BF16_UNIT: f64 = 1.0 / (1u64 << 8) as f64;

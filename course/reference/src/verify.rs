@@ -3,8 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::answer::Answer;
-use crate::inputs::Real;
+use crate::{answer::Answer, inputs::Real};
 
 pub use crate::comparison::{Comparison, is_inside};
 

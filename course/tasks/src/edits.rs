@@ -20,10 +20,7 @@ use std::ops::Range;
 use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::diff;
-use crate::part_id::WRONG_RESULT;
-use crate::task::Task;
-use crate::verdict::Verdict;
+use crate::{diff, part_id::WRONG_RESULT, task::Task, verdict::Verdict};
 pub use code::literal_len;
 use code::{Code, is_constant};
 

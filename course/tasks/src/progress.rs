@@ -13,10 +13,8 @@ use std::path::{Path, PathBuf};
 use catalog::files::{lock_folder, read_text, write_whole};
 use serde::{Deserialize, Serialize};
 
-use crate::paths::learner_folder;
-use crate::task::TaskName;
-use crate::toml_error::TomlError;
 use crate::verdict::{Status, Verdict};
+use crate::{paths::learner_folder, task::TaskName, toml_error::TomlError};
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
 pub const FORMAT: u32 = 1;

@@ -19,10 +19,7 @@ pub use question::{Answer, Derived, Question};
 pub use reading::{CatalogueError, file_of};
 
 use crate::host::{self, HostCall};
-use crate::paths;
-use crate::shown::Shown;
-use crate::variant::Variant;
-use crate::work::TaskWork;
+use crate::{paths, shown::Shown, variant::Variant, work::TaskWork};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Catalogue {

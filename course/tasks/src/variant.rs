@@ -30,8 +30,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::expression::{ExpressionError, evaluate};
-use crate::paths::SOLUTIONS;
-use crate::work::TaskWork;
+use crate::{paths::SOLUTIONS, work::TaskWork};
 
 /// Id of the variant task of any step.
 pub const ID: &str = "variant";

@@ -11,9 +11,8 @@
 //!
 //! The type of the function carries it: functions and closures without captures have no size.
 
-use super::Form;
-use super::lane::Lane;
 use super::lanes::{AluArgs, AluFn, Class, CpuLevel, Lanes, NONE, WARP};
+use super::{Form, lane::Lane};
 
 /// Returns the value of a type that has no size.
 #[inline(always)]

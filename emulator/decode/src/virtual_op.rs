@@ -3,8 +3,7 @@
 //! A virtual operation is an [`OpKind`] whose register fields hold virtual numbers and whose branch targets hold label
 //! numbers. [`program::operands`] alone defines which fields of an operation are registers.
 
-use ptx::Span;
-use ptx::ast::Type;
+use ptx::{Span, ast::Type};
 
 use crate::error::{Result, unsupported};
 use arithmetic::Form;

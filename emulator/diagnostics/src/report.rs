@@ -3,9 +3,7 @@
 use std::ops::Deref;
 
 use serde::Serialize;
-use simt::launch::LaunchRequest;
-use simt::module::LoadedKernel;
-use simt::report::LaunchReport;
+use simt::{launch::LaunchRequest, module::LoadedKernel, report::LaunchReport};
 
 use crate::finding::{Finding, UndefinedOutput};
 use crate::launch_inputs::{Allocation, LaunchInputs};

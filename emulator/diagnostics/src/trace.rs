@@ -11,8 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use program::DecodedKernel;
 use program::text::{InstrText, registers};
-use simt::check::thread_position;
-use simt::launch::LaunchRequest;
+use simt::{check::thread_position, launch::LaunchRequest};
 
 /// Limit of the search backwards through straight code, in instructions.
 const NEAR: usize = 64;

@@ -5,16 +5,14 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock};
 
-use simt::launch::STACK_BYTES;
-use simt::memory::Memory;
+use simt::{launch::STACK_BYTES, memory::Memory};
 
 use crate::handle::{ObjectKind, Table};
-use crate::lifecycle::initialised;
-use crate::queue::Queue;
 use crate::result::*;
 use crate::sync::{lock, next_id};
 use crate::types::Handle;
 use crate::{diagnose, settings};
+use crate::{lifecycle::initialised, queue::Queue};
 
 pub(crate) static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(|| Arc::new(Memory::new(settings::memory_bytes())));
 

@@ -1,12 +1,7 @@
 //! A decoded kernel and the facts that a launch needs.
 
-use crate::address::window;
-use crate::calls::Calls;
-use crate::instruction::InstrInfo;
-use crate::matrix::InFlight;
-use crate::op::Op;
-use crate::special::Special;
-use crate::undefined::AluShape;
+use crate::{address::window, calls::Calls, instruction::InstrInfo, matrix::InFlight, op::Op};
+use crate::{special::Special, undefined::AluShape};
 use arithmetic::lanes::{Class, Dst, Line};
 
 /// A decoded module: its kernels, and what their positions in source files refer to.

@@ -1,8 +1,7 @@
 //! Random modules: the printed text reads as the same tree.
 
-use proptest::collection::vec;
-use proptest::option;
 use proptest::prelude::*;
+use proptest::{collection::vec, option};
 use ptx::Span;
 use ptx::ast::*;
 

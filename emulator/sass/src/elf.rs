@@ -12,9 +12,8 @@ use object::elf::{
     FileHeader64, Rel64, Rela64, SHN_ABS, SHN_UNDEF, SHT_PROGBITS, SHT_REL, SHT_RELA, STT_FUNC, STT_OBJECT,
     SectionHeader64, Sym64,
 };
-use object::endian::LittleEndian;
-use object::read::SectionIndex;
 use object::read::elf::{FileHeader as _, SectionHeader as _, SectionTable, SymbolTable};
+use object::{endian::LittleEndian, read::SectionIndex};
 
 use crate::error::{ReadError, ReadErrorKind, damaged};
 use crate::module::{CubinKernel, Function, Module, Relocation, Segment, Target, Variable};

@@ -5,9 +5,8 @@ use std::sync::Arc;
 use crate::launch::{self, Environment, LaunchOptions, LaunchRefused, LaunchRequest, LaunchResult};
 use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};
-use crate::report::LaunchReport;
-use crate::texture::Textures;
 use crate::trace::{Observer, Recorder, Step, TraceSelection};
+use crate::{report::LaunchReport, texture::Textures};
 use arithmetic::lanes::CpuLevel;
 
 #[derive(Debug)]

@@ -13,14 +13,11 @@ pub use crate::options::{CheckLevel, Environment, LaunchOptions, LaunchRequest, 
 
 use crate::check::Collector;
 use crate::check::race::{GlobalRaces, unit_shift};
-use crate::exec::block::lane_specials;
-use crate::exec::counting;
 use crate::exec::launch_job::{LaunchJob, cluster_constants};
-use crate::exec::schedule::grid;
-use crate::memory::Memory;
-use crate::module::LoadedKernel;
 use crate::occupancy::{self, Footprint};
 use crate::report::{Counters, Language, LaunchReport};
+use crate::{exec::block::lane_specials, exec::counting};
+use crate::{exec::schedule::grid, memory::Memory, module::LoadedKernel};
 use program::{DecodedKernel, MemSpace, limits};
 
 /// Alignment of the parameters on the host.

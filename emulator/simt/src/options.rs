@@ -3,8 +3,7 @@
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::sync::Arc;
 
-use crate::texture::Textures;
-use crate::trace::Observer;
+use crate::{texture::Textures, trace::Observer};
 
 /// Which counters and checks a launch has. Each level includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

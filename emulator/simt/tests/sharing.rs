@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 
 use common::Device;
-use simt::launch::CheckLevel;
-use simt::memory::Origin;
+use simt::{launch::CheckLevel, memory::Origin};
 
 const TALLY: &str = include_str!("ptx/tally.ptx");
 

@@ -3,8 +3,7 @@
 mod common;
 
 use common::{Device, codes};
-use simt::gpu::Geometry;
-use simt::launch::CheckLevel;
+use simt::{gpu::Geometry, launch::CheckLevel};
 
 fn kernel(body: &str) -> String {
     format!(

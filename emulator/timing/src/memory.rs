@@ -2,9 +2,8 @@
 
 use crate::bound::{Busy, Resource};
 use crate::cache::{Cache, Local};
-use crate::chip::Chip;
-use crate::reach::Reach;
 use crate::trace::{AccessOrigin, is_local};
+use crate::{chip::Chip, reach::Reach};
 
 /// Clocks of stores that may be on their way to L2.
 const STORES_AHEAD: f64 = 256.0;

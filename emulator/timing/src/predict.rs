@@ -2,15 +2,10 @@
 
 use std::ops::Range;
 
-use simt::gpu::Gpu;
-use simt::launch::LaunchRequest;
-use simt::module::LoadedKernel;
 use simt::occupancy::{Footprint, Occupancy, occupancy};
+use simt::{gpu::Gpu, launch::LaunchRequest, module::LoadedKernel};
 
 use crate::bound::{Bound, bounds};
-use crate::chip::Chip;
-use crate::instruction::Instruction;
-use crate::memory::l1_beside;
 use crate::no_prediction::{NoPrediction, reason};
 use crate::reach::{Located, Reach, Waves, is_scattered};
 use crate::recording::{Detail, MAX_STEPS, Recording};
@@ -18,6 +13,7 @@ use crate::sm::{Outcome, Setting, simulate};
 use crate::stall::Stalls;
 use crate::timeline::{Timeline, busiest_loop};
 use crate::trace::Block;
+use crate::{chip::Chip, instruction::Instruction, memory::l1_beside};
 
 /// Simulated rounds of long blocks: a first one, one in the middle, a last one.
 const ROUNDS: u64 = 3;

@@ -9,9 +9,8 @@ use std::collections::{HashMap, HashSet};
 
 use simt::hash::BuildNumberHasher;
 
-use crate::cache::Recent;
-use crate::chip::Chip;
 use crate::trace::{Access, AccessOrigin, Block, LOCAL_OF_BLOCK, is_local};
+use crate::{cache::Recent, chip::Chip};
 
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;

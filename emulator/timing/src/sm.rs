@@ -8,11 +8,9 @@ use crate::bound::{Busy, Resource};
 use crate::chip::{Chip, width};
 use crate::instruction::{Instruction, SCOREBOARDS, Unit};
 use crate::issue::{Issue, SCHEDULERS};
-use crate::memory::Memory;
-use crate::ports::Ports;
-use crate::reach::Reach;
 use crate::stall::{Reason, Stalls};
 use crate::trace::{Access, AccessOrigin, Block, Trace};
+use crate::{memory::Memory, ports::Ports, reach::Reach};
 
 /// Clock of an event that has no time yet.
 const NEVER: u64 = u64::MAX;

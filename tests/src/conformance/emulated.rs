@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use arithmetic::lanes::CpuLevel;
-use simt::launch::CheckLevel;
-use simt::module::Module;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
+use simt::{launch::CheckLevel, module::Module};
 
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
 use crate::gpu::{Argument, Geometry, Gpu, clean, options};

@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use ptx::ast::Type;
-use ptx::table::Row;
+use ptx::{ast::Type, table::Row};
 
 use super::{BLOB, BLOCK, Fixture, TARGET, inputs, narrowed, widened};
 use crate::{each, list};

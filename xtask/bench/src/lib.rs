@@ -9,8 +9,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, anyhow};
-use catalog::Step;
-use catalog::text::Paint;
+use catalog::{Step, text::Paint};
 use records::Run;
 use records::record::{Line, Measurement, Outcome, Record};
 use step_cli::PassedOn;

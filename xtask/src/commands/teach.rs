@@ -8,8 +8,7 @@ use std::process::Command as Process;
 use anyhow::{Context, Result};
 use xtask_support::CommandOutcome;
 use xtask_support::interrupt::{self, Waiting};
-use xtask_support::output::Stop;
-use xtask_support::programs;
+use xtask_support::{output::Stop, programs};
 
 /// The commands for classes.
 #[derive(clap::Subcommand)]

@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use catalog::files::write_whole_bytes;
-use catalog::parallel;
 use catalog::provenance::{cubin_of, sha256, target_of};
+use catalog::{files::write_whole_bytes, parallel};
 
 use crate::compiler::{Compiler, Compilers};
 use crate::nvrtc::{Compiled, Nvrtc};

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::{Context, Result};
-use catalog::files::write_whole_bytes;
-use catalog::provenance::sha256;
+use catalog::{files::write_whole_bytes, provenance::sha256};
 
 use crate::paths;
 use crate::source::{self, CompileJob, Include};

@@ -13,10 +13,8 @@ use anyhow::{Context, Result};
 use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
 
 use crate::compile_cache::{self, CompileCache};
-use crate::compiler::Compiler;
-use crate::nvrtc::Nvrtc;
-use crate::source::CompileJob;
 use crate::staleness::{self, State};
+use crate::{compiler::Compiler, nvrtc::Nvrtc, source::CompileJob};
 use crate::{interrupt, source};
 
 /// The GPU that machine code is made for: `sm_90`.

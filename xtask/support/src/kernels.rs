@@ -6,10 +6,9 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use catalog::{Step, provenance};
 
-use crate::compile_cache::CompileCache;
-use crate::programs::Programs;
 use crate::staleness::{self, State};
 use crate::{committed, interrupt, output, paths};
+use crate::{compile_cache::CompileCache, programs::Programs};
 
 /// Returns the programs of some steps, which are built from the kernels as they are now. From here on, Ctrl-C lets the
 /// command end by itself.

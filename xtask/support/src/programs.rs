@@ -11,8 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use catalog::Step;
 use catalog::programs::{ANSWERS, on_path};
 use catalog::text::shell_word;
-use records::Roofline;
-use records::record::Line;
+use records::{Roofline, record::Line};
 
 use crate::CommandOutcome;
 use crate::interrupt::{self, Waiting};

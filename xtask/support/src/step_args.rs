@@ -3,8 +3,7 @@
 use catalog::{STEPS, Shape, Step, WrongSize};
 use step_cli::Sizes;
 
-use crate::output::Stop;
-use crate::paths;
+use crate::{output::Stop, paths};
 
 /// Returns the steps by number or name, each once; all of them for `all`. `command` is the subcommand, for the example
 /// in the message.

@@ -5,8 +5,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
-use catalog::files::write_whole;
-use catalog::provenance::sha256;
+use catalog::{files::write_whole, provenance::sha256};
 
 use crate::paths;
 

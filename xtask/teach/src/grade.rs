@@ -13,14 +13,12 @@ use catalog::files::{MAX_TEXT_BYTES, read_limited, read_text, with_suffix, write
 use catalog::text::{Paint, Table};
 use grader::grade::{ClassGrades, Grading, GradingError};
 use grader::points::{self, GivenPoints};
-use grader::roster;
-use grader::rubric::Rubric;
 use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{CompilerAnswer, TaskLimits, Tools};
+use grader::{roster, rubric::Rubric};
 use tasks::{Task, TaskName, shown};
 use xtask::clang::{self, Clang};
-use xtask::commands::teach::Grade;
-use xtask::learner;
+use xtask::{commands::teach::Grade, learner};
 use xtask_support::CommandOutcome;
 use xtask_support::nvrtc::{DoesNotCompile, LoadedNvrtc, Nvrtc};
 use xtask_support::output::{self, Status, Stop};

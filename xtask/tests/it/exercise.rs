@@ -6,9 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use tasks::TaskName;
-use tasks::compile::Refused;
-use tasks::verdict::Verdict;
+use tasks::{TaskName, compile::Refused, verdict::Verdict};
 
 use crate::fakes::{Learner, conflicts, passed, wrong};
 use crate::files::{errors, streams};

@@ -3,8 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use catalog::Shape;
-use catalog::provenance::sha256;
+use catalog::{Shape, provenance::sha256};
 use counters::Summary;
 use serde_json::Value;
 use tasks::TaskName;

@@ -2,12 +2,10 @@
 
 use catalog::provenance::sha256;
 use serde_json::Value;
-use tasks::explain::Explained;
-use tasks::explain::machine_code::MachineCodeExplanation;
+use tasks::{explain::Explained, explain::machine_code::MachineCodeExplanation};
 
-use crate::explain::with_explanations;
-use crate::explain_page;
 use crate::fakes::{self, Learner, run_with_note};
+use crate::{explain::with_explanations, explain_page};
 
 /// Returns machine code of the finished kernel: a loop over a load, arithmetic and a store, run on each scheduler.
 fn machine() -> MachineCodeExplanation {

@@ -6,8 +6,7 @@ use std::fs;
 use html5ever::tendril::StrTendril;
 use html5ever::tokenizer::{BufferQueue, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer};
 
-use crate::explain::with_explanations;
-use crate::fakes::run_with_note;
+use crate::{explain::with_explanations, fakes::run_with_note};
 
 /// Tags, ids and what goes on the way of a page that a parser complains about.
 #[derive(Default)]

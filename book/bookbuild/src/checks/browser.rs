@@ -10,10 +10,9 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
-use crate::Problem;
-use crate::checks::axe::Axe;
 use crate::checks::devtools::{self, Tab};
 use crate::repo_paths::files_under;
+use crate::{Problem, checks::axe::Axe};
 
 /// All chapters on one page for printing; checked on the desktop screen only.
 const PRINT: &str = "print.html";

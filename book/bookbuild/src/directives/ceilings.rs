@@ -7,9 +7,8 @@ mod tests;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Error, Result, bail};
-use catalog::Work;
-use catalog::files::files_ending_with;
 use catalog::text::{day, escaped};
+use catalog::{Work, files::files_ending_with};
 use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 
 use crate::RepoPaths;

@@ -7,8 +7,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use crate::RepoPaths;
-use crate::directives::tasks::catalogue;
+use crate::{RepoPaths, directives::tasks::catalogue};
 
 const SESSION: u32 = 90;
 

@@ -8,8 +8,7 @@ mod tests;
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Error, Result, bail};
-use catalog::files::files_ending_with;
-use catalog::text::day;
+use catalog::{files::files_ending_with, text::day};
 use records::Samples;
 use serde::Deserialize;
 

@@ -3,15 +3,13 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
-use catalog::STEPS;
-use catalog::text::escaped;
+use catalog::{STEPS, text::escaped};
 use tasks::quiz::{self, Asked};
 use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
 use crate::directives::tasks::{catalogue, prose};
-use crate::kernel_args::find_step;
-use crate::slides::QuestionSlide;
+use crate::{kernel_args::find_step, slides::QuestionSlide};
 
 /// Expands `{{#predict v05}}`: a step's questions and those repeated there; ids select, of other steps as `v03.id`.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {

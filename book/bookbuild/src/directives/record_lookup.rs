@@ -5,15 +5,13 @@ use catalog::files::files_ending_with;
 use catalog::{CatalogKernel, Shape, Work};
 use records::ceilings::Ceilings;
 use records::duel::{Duel, Round};
-use records::profile::PAIRS;
-use records::record::VerifiedRun;
 use records::{Outcome, Record, Run, Samples};
+use records::{profile::PAIRS, record::VerifiedRun};
 
-use crate::RepoPaths;
-use crate::directives::process::Process;
 use crate::directives::{ceilings, counters::Counters, other_libraries::OtherLibraries, pair::Pair};
 use crate::kernel_args::{find_kernel, parse_shape};
 use crate::quote::{Sources, digits, ms, quoted, run_source};
+use crate::{RepoPaths, directives::process::Process};
 use catalog::text::{escaped, grouped, short_device};
 
 /// Main device where `book.toml` names none.

@@ -5,9 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result, anyhow, bail};
 use catalog::{PROGRAMS, STEPS};
 
-use crate::Pattern;
-use crate::chapter::ChapterLine;
-use crate::kernel_args::find_step;
+use crate::{Pattern, chapter::ChapterLine, kernel_args::find_step};
 use catalog::text::escaped;
 
 /// A step, or a program around the ladder.

@@ -6,9 +6,8 @@ use anyhow::{Result, bail};
 use catalog::CatalogKernel;
 use records::sums::{Sum, SumsRecord};
 
-use crate::RepoPaths;
-use crate::kernel_args::find_step;
 use crate::quote::{Sources, run_source};
+use crate::{RepoPaths, kernel_args::find_step};
 
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String> {
     let step = find_step(step)?;

@@ -11,10 +11,8 @@ use tasks::progress::{self, Progress};
 use tasks::task::{Criterion, Task, TaskKind};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
-use crate::chapter::Items;
-use crate::kernel_args::find_step;
-use crate::slides::Slide;
 use crate::{Pattern, RepoPaths};
+use crate::{chapter::Items, kernel_args::find_step, slides::Slide};
 
 /// Loads the catalogue of a step, and records it as part of the book.
 pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue> {

@@ -3,8 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::grade::ClassGrades;
-use crate::score::format_points;
+use crate::{grade::ClassGrades, score::format_points};
 
 pub(crate) fn table(class: &ClassGrades) -> String {
     let items: Vec<&str> =

@@ -1,8 +1,7 @@
 //! Exercism's `results.json`, version 3: <https://exercism.org/docs/building/tooling/test-runners/interface>
 
 use serde_json::{Value, json};
-use tasks::part_id;
-use tasks::verdict::Status;
+use tasks::{part_id, verdict::Status};
 
 use crate::grade::Student;
 

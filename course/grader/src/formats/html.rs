@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use catalog::statistics::median;
-use catalog::text::escaped;
+use catalog::{statistics::median, text::escaped};
 use tasks::verdict::Status;
 
 use super::feedback;

@@ -4,8 +4,7 @@
 use catalog::text::escaped;
 use tasks::verdict::Status;
 
-use crate::grade::ClassGrades;
-use crate::score::Item;
+use crate::{grade::ClassGrades, score::Item};
 
 pub(crate) fn report(class: &ClassGrades) -> String {
     let n_failed = |items: &[Item]| items.iter().filter(|item| item.status != Status::Passed).count();

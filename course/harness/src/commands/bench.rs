@@ -5,23 +5,15 @@ use std::process::ExitCode;
 use catalog::process::Exit;
 use std::path::{Path, PathBuf};
 
-use catalog::programs::ANSWERS;
-use catalog::provenance::sha256;
 use catalog::{Shape, Work};
+use catalog::{programs::ANSWERS, provenance::sha256};
 use records::record::Line;
 use records::{Measurement, Outcome};
 
-use crate::args;
-use crate::device::roofline;
-use crate::error::StepError;
-use crate::kernel::Kernel;
-use crate::measure::case::Case;
-use crate::measure::measure;
 use crate::measure::setup::{KernelOutcome, Purpose, Setup};
-use crate::page::Entry;
-use crate::step_run::StepRun;
-use crate::timing::duel;
+use crate::{args, device::roofline, error::StepError, kernel::Kernel, measure::case::Case, measure::measure};
 use crate::{out, page, shapes};
+use crate::{page::Entry, step_run::StepRun, timing::duel};
 
 pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<ExitCode, StepError> {
     let emulated = step_run.gpu()?.emulator.is_some();

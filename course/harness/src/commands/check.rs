@@ -2,15 +2,13 @@
 
 use std::process::ExitCode;
 
-use catalog::process::Exit;
-use catalog::text::Paint;
+use catalog::{process::Exit, text::Paint};
 use records::Outcome;
 use records::record::{Check, FailedCheck, Line};
 
-use crate::error::StepError;
-use crate::kernel::Kernel;
 use crate::measure::{case::Case, setup::Purpose};
 use crate::step_run::StepRun;
+use crate::{error::StepError, kernel::Kernel};
 use crate::{out, shapes};
 
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {

@@ -22,9 +22,8 @@ use crate::error::StepError;
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, LaunchKind, match_launch};
 use crate::measure::{cannot_run, gemm, machine, too_large, transpose};
-use crate::step_run::StepRun;
-use crate::timing::yardstick;
 use crate::{out, shapes};
+use crate::{step_run::StepRun, timing::yardstick};
 
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
     let gpu = step_run.gpu()?;

@@ -20,8 +20,7 @@ use cudarc::cublas::sys::{
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
 use reference::{Bf16, E4m3};
 
-use crate::inputs::Real;
-use crate::kernel::to_i32;
+use crate::{inputs::Real, kernel::to_i32};
 
 /// Reason for which cuBLAS cannot be used, as in "not run: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,9 +5,8 @@ use std::path::{Path, PathBuf};
 use catalog::files::files_ending_with;
 use catalog::text::{Paint, Table, three_figures};
 use catalog::{Family, STEPS, Shape, Step, Work};
-use records::Run;
-use records::record::Measurement;
 use records::{Outcome, Record};
+use records::{Run, record::Measurement};
 
 /// Records of real GPUs, with the names of their files.
 pub(crate) fn load() -> Vec<(String, Record)> {

@@ -2,9 +2,8 @@
 
 use catalog::text::Table;
 use catalog::{Shape, Work};
-use records::duel::Speed;
-use records::record::VerifiedRun;
 use records::{Outcome, Run, Samples};
+use records::{duel::Speed, record::VerifiedRun};
 
 use super::{Entry, extent, figure, time};
 

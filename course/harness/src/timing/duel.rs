@@ -7,9 +7,7 @@ use std::time::Duration;
 
 use records::duel::{Duel, Round};
 
-use crate::device::Gpu;
-use crate::error::StepError;
-use crate::timing::sampler::Sampler;
+use crate::{device::Gpu, error::StepError, timing::sampler::Sampler};
 
 /// Durations of a duel, in milliseconds.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,7 @@
 use cudarc::driver::CudaGraph;
 use records::record::Submission;
 
-use crate::device::Gpu;
-use crate::error::StepError;
+use crate::{device::Gpu, error::StepError};
 
 /// Length of a sample at which the ends of the interval do not matter.
 const SAMPLE_MS: f64 = 1.0;

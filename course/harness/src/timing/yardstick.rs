@@ -12,9 +12,8 @@ use cudarc::driver::{CudaSlice, DevicePtr as _, DevicePtrMut as _};
 
 use crate::device::Gpu;
 use crate::device::cublas::{Cublas, Element, Flags};
-use crate::error::StepError;
-use crate::inputs::Real;
 use crate::timing::{Competitor, sampler::Sampler};
+use crate::{error::StepError, inputs::Real};
 
 /// Prepares cuBLAS on these inputs, stored as the kernel takes them; returns its result too, to be verified.
 pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(

@@ -4,17 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use catalog::{Shape, WrongSize};
 use harness::inputs::Accumulator;
-use simt::check::Severity;
-use simt::gpu::Value;
-use simt::launch::CheckLevel;
-use simt::occupancy::Footprint;
+use simt::{check::Severity, gpu::Value, launch::CheckLevel, occupancy::Footprint};
 use tasks::explain::machine_code::{
     Control, Instruction, MachineCodeExplanation, PredictedLaunch, Reason, Slot, Timeline, Unit,
 };
 
-use crate::emulated_module::EmulatedModule;
-use crate::trial::Trial;
 use crate::{JudgeError, Request};
+use crate::{emulated_module::EmulatedModule, trial::Trial};
 
 /// Launches the machine code once with these sizes, of which a transpose ignores K, and predicts the time of that
 /// launch.

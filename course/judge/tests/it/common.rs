@@ -8,11 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use catalog::provenance::target_of;
-use judge::Request;
-use judge::shapes::ShapeSet;
-use tasks::measure::Measure;
-use tasks::task::Criterion;
+use judge::{Request, shapes::ShapeSet};
 use tasks::{Catalogue, Task};
+use tasks::{measure::Measure, task::Criterion};
 
 pub(crate) fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))

@@ -7,11 +7,9 @@ use std::process::Command;
 use catalog::Shape;
 use catalog::provenance::{cubin_of, target_of};
 use counters::Summary;
-use tasks::Task;
-use tasks::explain::Explained;
 use tasks::explain::machine_code::{MachineCodeExplanation, Slot};
-use tasks::measure::Measure;
-use tasks::task::TaskKind;
+use tasks::{Task, explain::Explained};
+use tasks::{measure::Measure, task::TaskKind};
 
 use crate::common::{kernel_tasks, ptx_of, read, request, root};
 

@@ -1,10 +1,8 @@
 //! Answers to tasks for the host, right and wrong.
 
 use catalog::Shape;
-use tasks::Catalogue;
-use tasks::host::HostCall;
-use tasks::task::Task;
 use tasks::verdict::{Status, Verdict};
+use tasks::{Catalogue, host::HostCall, task::Task};
 
 use crate::common::request;
 

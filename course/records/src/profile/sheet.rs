@@ -8,8 +8,7 @@ use std::fmt::Write as _;
 use serde::{Deserialize, Serialize};
 
 use super::{Counted, OF_DIFFERENT_THINGS, PAIRS, Profile, ProfileRecord, Profiler, SCHEMA};
-use crate::record::Launched;
-use crate::record_file::json_file;
+use crate::{record::Launched, record_file::json_file};
 use catalog::shape::Shape;
 
 /// The file with the numbers.

@@ -1,6 +1,5 @@
 use super::*;
-use crate::Catalogue;
-use crate::task::Question;
+use crate::{Catalogue, task::Question};
 
 const TASKS: &str = include_str!("example.toml");
 

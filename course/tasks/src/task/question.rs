@@ -6,8 +6,7 @@ use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 use super::criterion::shape_of;
-use crate::drawn::DrawnQuestion;
-use crate::measure::Measure;
+use crate::{drawn::DrawnQuestion, measure::Measure};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

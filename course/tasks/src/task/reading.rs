@@ -8,11 +8,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::{Catalogue, Criterion, Hint, Host, Question, Task, TaskKind, TaskName};
-use crate::host::HostCall;
-use crate::shown::Shown;
 use crate::toml_error::{TomlError, one_line};
 use crate::variant::{self, Point, Variant, VariantError};
 use crate::work::TaskWork;
+use crate::{host::HostCall, shown::Shown};
 
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {

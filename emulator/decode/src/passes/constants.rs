@@ -6,8 +6,7 @@ use ptx::ast::{Immediate, Type};
 use crate::error::{Result, invalid, unsupported};
 use crate::hash::QuickMap;
 use arithmetic::lanes::{Class, Line, Src, WARP};
-use program::SharedConst;
-use program::limits::CONSTANT_LINES;
+use program::{SharedConst, limits::CONSTANT_LINES};
 
 /// The constants of a kernel: a line for each, which operations read as a negative register number.
 #[derive(Debug, Default)]

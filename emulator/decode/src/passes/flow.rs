@@ -3,8 +3,7 @@
 use ptx::ast::{Instruction, Type};
 
 use crate::virtual_op::AluFunction;
-use arithmetic::Builtin;
-use arithmetic::lanes::CpuLevel;
+use arithmetic::{Builtin, lanes::CpuLevel};
 use program::{Flow, Ordering};
 
 /// An unconditional move.

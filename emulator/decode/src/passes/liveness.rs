@@ -5,8 +5,7 @@
 
 use crate::passes::cfg::{Cfg, Lists};
 use crate::virtual_op::{TRUE, VirtualOp, for_each_register};
-use program::limits::LIVE_PAIRS;
-use program::operands::Role;
+use program::{limits::LIVE_PAIRS, operands::Role};
 
 /// A range of positions: first, end.
 pub(crate) type Stretch = (u32, u32);

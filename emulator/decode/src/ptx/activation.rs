@@ -13,8 +13,7 @@ use crate::ptx::scope::{Binding, Prototype, Scope};
 use crate::virtual_op::{Reg, TRUE};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
-use program::OpKind;
-use program::limits::LOCAL_BYTES;
+use program::{OpKind, limits::LOCAL_BYTES};
 
 /// A called function.
 pub(crate) struct Body<'a> {

@@ -2,8 +2,7 @@
 
 use ptx::ast::{Instruction, Operand};
 
-use super::PtxLowering;
-use super::operand::generic_value;
+use super::{PtxLowering, operand::generic_value};
 use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};

@@ -2,9 +2,7 @@
 
 use ptx::ast::{Immediate, Instruction, Operand, Type};
 
-use super::PtxLowering;
-use super::address::space_of;
-use super::operand::Elements;
+use super::{PtxLowering, address::space_of, operand::Elements};
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType, Overflow, Round, Whole, WholeType};

@@ -2,11 +2,9 @@
 
 use ptx::ast::{Immediate, Instruction, Operand, Type};
 
-use super::PtxLowering;
-use super::address::space_of;
+use super::{PtxLowering, address::space_of};
 use crate::error::Result;
-use arithmetic::Builtin;
-use arithmetic::lanes::Class;
+use arithmetic::{Builtin, lanes::Class};
 use program::{BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, TOKEN_PENDING, TensorWay};
 
 impl<'a> PtxLowering<'a> {

@@ -2,9 +2,8 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::address::space_of;
-use super::operand::Elements;
 use super::{PtxLowering, class_of};
+use super::{address::space_of, operand::Elements};
 use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::lanes::{Class, NONE};
 use program::{Access, Addr, MemSpace, OpKind, Order};

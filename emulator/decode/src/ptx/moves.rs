@@ -7,8 +7,7 @@ use super::{PtxLowering, Reg, class_of, mov_of, special_registers};
 use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};
-use program::OpKind;
-use program::operands::clock_class;
+use program::{OpKind, operands::clock_class};
 
 impl<'a> PtxLowering<'a> {
     pub(super) fn mov(&mut self, instruction: &'a Instruction) -> Result<()> {

@@ -2,8 +2,7 @@
 
 use ptx::ast::{Instruction, Operand, Type};
 
-use super::PtxLowering;
-use super::operand::Elements;
+use super::{PtxLowering, operand::Elements};
 use crate::error::Result;
 use arithmetic::lanes::{Class, NONE};
 use program::{OpKind, Texture};

@@ -5,9 +5,8 @@ use ptx::ast::{Space, Variable};
 use super::PtxLowering;
 use crate::error::{DecodeError, Result, invalid, unsupported};
 use crate::ptx::index::{align_of, size_of};
-use crate::ptx::layout::declared_array;
-use crate::ptx::module_variables::local_name;
 use crate::ptx::scope::{Binding, Scope};
+use crate::{ptx::layout::declared_array, ptx::module_variables::local_name};
 
 impl<'a> PtxLowering<'a> {
     pub(super) fn variable(&mut self, v: &'a Variable) -> Result<()> {

@@ -2,8 +2,7 @@
 
 use ptx::ast::{Immediate, Instruction, Operand};
 
-use super::PtxLowering;
-use super::operand::Elements;
+use super::{PtxLowering, operand::Elements};
 use crate::error::Result;
 use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::products::{AccumulatorType, FactorType};

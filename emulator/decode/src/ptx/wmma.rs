@@ -11,9 +11,8 @@ use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use arithmetic::products::Overflow;
-use program::mma::fragment::parse_shape;
-use program::mma::layout::MmaForm;
 use program::{Access, Addr, MatrixAccess, MemSpace, Mma, OpKind};
+use program::{mma::fragment::parse_shape, mma::layout::MmaForm};
 
 /// A fragment: positions of its registers in the matrix.
 ///

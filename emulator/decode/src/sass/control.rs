@@ -4,9 +4,8 @@ use sass::Architecture;
 use sass::instruction::{Register, Value};
 use sass::operation::{Modifier, Operation};
 
-use super::emit::PendingResult;
-use super::operand::LineId;
 use super::{SassLowering, convergence};
+use super::{emit::PendingResult, operand::LineId};
 use crate::{error::Result, virtual_op::TRUE};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Src};

@@ -3,8 +3,7 @@
 use ptx::ast::Type;
 use sass::operation::Modifier;
 
-use super::SassLowering;
-use super::emit::PendingResult;
+use super::{SassLowering, emit::PendingResult};
 use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, ResultPart, SassStep};

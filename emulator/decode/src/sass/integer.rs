@@ -2,9 +2,7 @@
 
 use sass::operation::Modifier;
 
-use super::SassLowering;
-use super::emit::PendingResult;
-use super::float::COMPARISONS;
+use super::{SassLowering, emit::PendingResult, float::COMPARISONS};
 use crate::error::Result;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, ResultPart, SassStep, Shift};

@@ -5,8 +5,7 @@ use sass::Segment;
 use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
 use sass::operation::Modifier;
 
-use super::SassLowering;
-use super::operand::LineId;
+use super::{SassLowering, operand::LineId};
 use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};

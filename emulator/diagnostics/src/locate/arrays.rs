@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::finding::{ArrayElement, Space};
-use crate::launch_context::LaunchContext;
-use crate::launch_inputs::Allocation;
 use crate::source::text::{function_of, plain_name, size_of, words};
 use crate::source::{Declared, Use};
 use crate::words::{count, nth};
+use crate::{launch_context::LaunchContext, launch_inputs::Allocation};
 use program::{MemSpace, OpKind, RANK_SHIFT, SHARED_BASE, SourceLoc};
 use simt::check::{AccessKind, BadAccess};
 

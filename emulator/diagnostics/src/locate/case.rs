@@ -1,7 +1,6 @@
 //! One bad access of the first thread to make it, with all that is known of it.
 
-use super::arrays::Target;
-use super::subscript::Explained;
+use super::{arrays::Target, subscript::Explained};
 use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, ThreadContext};
 use program::{MemSpace, OpKind};

@@ -3,9 +3,7 @@
 //! An index is taken apart only where its bounds are certain: each pitch is a parameter or a constant, divides the one
 //! before it (at last, the number of elements), and all parts have values.
 
-use super::arrays::Target;
-use super::case::Case;
-use super::subscript::dotted;
+use super::{arrays::Target, case::Case, subscript::dotted};
 use crate::source::{Use, expression, text::bracketed};
 use program::text::split;
 

@@ -3,8 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::launch_context::LaunchContext;
-use crate::source::statements::Control;
+use crate::{launch_context::LaunchContext, source::statements::Control};
 use program::OpKind;
 use simt::check::{AccessKind, MissingOrder, RaceFacts};
 

@@ -8,10 +8,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use super::arrays::Target;
-use crate::launch_context::LaunchContext;
-use crate::source::Use;
 use crate::source::expression::{self, Narrow, Overflow};
 use crate::source::text::{has_word, words};
+use crate::{launch_context::LaunchContext, source::Use};
 use program::SourceLoc;
 use simt::check::{AccessKind, ThreadId, block_position, thread_position};
 

@@ -8,11 +8,9 @@ use super::rows::{exchanged, wrong_row};
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::{LOCAL_ARRAYS, Target};
 use crate::locate::case::{Case, noun, verb};
-use crate::locate::layout::Outside;
-use crate::source::Compared;
-use crate::source::expression::Overflow;
 use crate::source::text::{bracketed, named, words as words_of};
 use crate::words::{self, code, count, grouped, list, nth};
+use crate::{locate::layout::Outside, source::Compared, source::expression::Overflow};
 use program::MemSpace;
 use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, MistakeGroup};
 

@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::bounds::lack_the_same;
-use super::sync;
-use crate::launch_context::LaunchContext;
-use crate::locate::spot;
+use super::{bounds::lack_the_same, sync};
+use crate::{launch_context::LaunchContext, locate::spot};
 use program::MemSpace;
 use simt::check::{
     AccessKind, BadAccess, BadBarrier, BadWgmma, BarrierProblem, Code, CopyInFlight, KnownOfLoop, MissingOrder,

@@ -4,9 +4,8 @@ use program::{MemSpace, RANK_SHIFT};
 use simt::check::{AccessKind, AccessProblem, BadAccess, Elsewhere, MistakeGroup, RemoteProblem};
 
 use crate::launch_context::{Draft, LaunchContext};
-use crate::locate::case::noun;
-use crate::messages::sync::thread_count;
 use crate::words::{count, list};
+use crate::{locate::case::noun, messages::sync::thread_count};
 
 /// Returns the target of an access to another block's shared memory: offset and rank.
 pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {

@@ -1,10 +1,9 @@
 //! Indices `X * P + Y` of a matrix in which the wrong part is multiplied, or by another length than that of a row.
 
-use crate::finding::Space;
-use crate::launch_context::Reason;
 use crate::locate::{arrays::Target, case::Case};
 use crate::source::{expression, text::size_of};
 use crate::words::code;
+use crate::{finding::Space, launch_context::Reason};
 use program::MemSpace;
 use simt::check::ThreadId;
 

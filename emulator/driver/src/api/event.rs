@@ -4,12 +4,11 @@ use std::ffi::c_uint;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::api::ready_for;
-use crate::contexts::usable;
 use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::streams::{DISABLE_TIMING, EVENTS, Event, Mark, stream_of};
 use crate::types::Handle;
+use crate::{api::ready_for, contexts::usable};
 
 fn record(recorded: Handle, handle: Handle, flags: c_uint) -> Outcome {
     let event = EVENTS.find(recorded)?;

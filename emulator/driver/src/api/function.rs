@@ -5,13 +5,11 @@ use std::sync::atomic::Ordering;
 
 use crate::api::device::{device, query_device};
 use crate::api::library::{self, function_of};
-use crate::api::module::Function;
-use crate::api::query;
-use crate::attributes::limit;
 use crate::cuda_constants::function as ids;
 use crate::ffi::{Out, export, later};
 use crate::result::*;
 use crate::types::Handle;
+use crate::{api::module::Function, api::query, attributes::limit};
 
 /// Returns the registers of a thread: ptxas's number where the PTX contains it, else the number that the emulated
 /// device keeps, which is near that of a compiler; never more than the program or the kernel allows.

@@ -1,11 +1,7 @@
 //! Predictions of launches on a real GPU.
 
 use serde_json::{Value, json};
-use simt::gpu::Gpu;
-use simt::launch::LaunchRequest;
-use simt::occupancy::Footprint;
-use simt::report::Language;
-use simt::texture::Textures;
+use simt::{gpu::Gpu, launch::LaunchRequest, occupancy::Footprint, report::Language, texture::Textures};
 use std::sync::Arc;
 use timing::{Chip, LoadedCode, predict};
 

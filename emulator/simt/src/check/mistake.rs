@@ -11,8 +11,7 @@ use std::num::NonZeroU64;
 
 use super::Code;
 use crate::lane_mask::LaneMask;
-use program::MemSpace;
-use program::mma::fragment::Foreign;
+use program::{MemSpace, mma::fragment::Foreign};
 
 pub use access::{AccessKind, AccessProblem, BadAccess, RemoteProblem};
 pub use asynchronous::{BadTensor, BadWgmma, CopyInFlight, PhaseOfCopy, Waited};

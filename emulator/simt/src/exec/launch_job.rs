@@ -3,9 +3,8 @@
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
-use crate::check::Collector;
-use crate::memory::Table;
 use crate::options::{CheckLevel, Environment};
+use crate::{check::Collector, memory::Table};
 use arithmetic::lanes::{CpuLevel, Line};
 use program::{DecodedKernel, OpKind, RANK_SHIFT};
 

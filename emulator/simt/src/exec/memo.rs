@@ -8,9 +8,8 @@
 mod tests;
 
 use crate::check::race::{ByteRun, Cells};
-use crate::lane_mask::LaneMask;
-use crate::memory::Allocation;
 use crate::memory::rules::{self, Addresses, AtomicCost, SharedCost};
+use crate::{lane_mask::LaneMask, memory::Allocation};
 use arithmetic::lanes::Line;
 use program::AtomicForm;
 

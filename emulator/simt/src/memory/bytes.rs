@@ -11,8 +11,7 @@ use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use super::bits::each_word;
-use super::relaxed;
+use super::{bits::each_word, relaxed};
 
 /// Host memory starts at a multiple of this, so that vectors in it are aligned as on a device.
 const ALIGN: usize = 256;

@@ -6,8 +6,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 
 use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::{CheckLevel, LaunchOptions};
-use simt::module::Module;
-use simt::report::LaunchReport;
+use simt::{module::Module, report::LaunchReport};
 
 pub(crate) struct Device {
     pub(crate) gpu: Gpu,

@@ -13,8 +13,7 @@ use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::{interrupt, kernels, paths, programs, step_args};
 
-use crate::commands::learn::judging;
-use crate::learner;
+use crate::{commands::learn::judging, learner};
 
 #[derive(clap::Args)]
 #[command(

@@ -3,15 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use catalog::Shape;
-use catalog::provenance::target_of;
-use catalog::text::Paint;
-use tasks::Task;
-use tasks::edits;
-use tasks::explain::Explained;
-use tasks::part_id;
+use catalog::{Shape, provenance::target_of, text::Paint};
 use tasks::progress::{Progress, TaskProgress};
 use tasks::verdict::{Part, Status, Verdict};
+use tasks::{Task, edits, explain::Explained, part_id};
 use xtask_support::paths;
 
 use crate::commands::learn::home;

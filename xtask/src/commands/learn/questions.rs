@@ -5,8 +5,7 @@ use catalog::files::read_text;
 use catalog::text::{Paint, wrapped};
 use tasks::TomlError;
 use tasks::drawn::{self, DrawnTexts, key};
-use xtask_support::CommandOutcome;
-use xtask_support::output;
+use xtask_support::{CommandOutcome, output};
 
 use crate::learner;
 

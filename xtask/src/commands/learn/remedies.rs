@@ -11,12 +11,9 @@ use catalog::{Shape, parallel};
 use tasks::edits::{self, Clues, Tries};
 use tasks::verdict::{ChangedLine, Remedy, Status, Verdict};
 use tasks::{Task, diff, part_id};
-use xtask_support::compile_cache::CompileCache;
-use xtask_support::compiler::Compilers;
-use xtask_support::interrupt;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
-use xtask_support::output::Stop;
-use xtask_support::source::CompileJob;
+use xtask_support::{compile_cache::CompileCache, compiler::Compilers, interrupt};
+use xtask_support::{output::Stop, source::CompileJob};
 
 use crate::commands::learn::judge_process::Judge;
 use crate::learner::{self, Choice};

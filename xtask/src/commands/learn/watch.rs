@@ -9,15 +9,13 @@ use std::time::Duration;
 
 use anyhow::{Result, bail};
 use catalog::files::{MAX_TEXT_BYTES, read_limited};
-use catalog::provenance::sha256;
-use catalog::text::Paint;
+use catalog::{provenance::sha256, text::Paint};
 use tasks::Task;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::{interrupt, source};
 
-use crate::commands::learn::judging;
-use crate::learner;
+use crate::{commands::learn::judging, learner};
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask watch v05\n\nStop it with Ctrl-C.")]

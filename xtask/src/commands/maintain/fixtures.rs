@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use tasks::fixtures::{self, Fixture};
-use xtask_support::CommandOutcome;
-use xtask_support::compiler::Compiler;
+use xtask_support::{CommandOutcome, compiler::Compiler};
 use xtask_support::{committed, output, paths};
 
 use crate::commands::maintain::packed::{Pack, PackedKernel, Request};

@@ -4,10 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use tasks::solutions::{PackedPtx, pack};
-use xtask_support::CommandOutcome;
-use xtask_support::compiler::Compiler;
-use xtask_support::nvrtc::Nvrtc;
 use xtask_support::output::{self, Stop};
+use xtask_support::{CommandOutcome, compiler::Compiler, nvrtc::Nvrtc};
 
 /// A kernel whose PTX is packed.
 pub(crate) trait PackedKernel {

@@ -8,10 +8,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use xtask_support::CommandOutcome;
-use xtask_support::committed::compile_all;
-use xtask_support::output;
-use xtask_support::paths::repository;
+use xtask_support::{CommandOutcome, committed::compile_all, output, paths::repository};
 
 use crate::commands::maintain::readme;
 

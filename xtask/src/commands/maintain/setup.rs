@@ -11,12 +11,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use catalog::files::StagedFolder;
-use catalog::provenance;
-use xtask_support::CommandOutcome;
-use xtask_support::find_nvrtc::Damaged;
-use xtask_support::nvrtc::Nvrtc;
+use catalog::{files::StagedFolder, provenance};
 use xtask_support::wheels::{IS_OFFERED, VERSION, Wheel, directory};
+use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc};
 use xtask_support::{output, paths, wheels};
 
 use crate::commands::maintain::wheel;

@@ -4,10 +4,7 @@ use std::path::Path;
 
 use anyhow::{Result, ensure};
 use tasks::solutions::{self, Solution};
-use xtask_support::CommandOutcome;
-use xtask_support::compiler::Compiler;
-use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::source::CompileJob;
+use xtask_support::{CommandOutcome, compiler::Compiler, nvrtc::DoesNotCompile, source::CompileJob};
 use xtask_support::{committed, paths};
 
 use crate::commands::maintain::packed::{Pack, PackedKernel, Request};

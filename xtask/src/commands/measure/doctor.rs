@@ -3,14 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use catalog::find;
-use catalog::text::Paint;
+use catalog::{find, text::Paint};
 use records::Roofline;
 use serde_json::json;
-use xtask_support::CommandOutcome;
-use xtask_support::find_nvrtc::Damaged;
-use xtask_support::nvrtc::Nvrtc;
-use xtask_support::programs::Programs;
+use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc, programs::Programs};
 use xtask_support::{interrupt, nvrtc, output, paths, wheels};
 
 use crate::commands::{learn::home, measure::tools};

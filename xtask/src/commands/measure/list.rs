@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use anyhow::{Result, bail};
-use catalog::files::files_ending_with;
-use catalog::text::Paint;
 use catalog::{CatalogKernel, PROGRAMS, Standalone, Step, Work};
+use catalog::{files::files_ending_with, text::Paint};
 use records::record::{Measurement, Outcome, Record};
 use serde_json::json;
 use tasks::{Catalogue, Task};

@@ -1,7 +1,5 @@
 use super::*;
-use reference::Problem;
-use reference::inputs::Data;
-use reference::verify::compare;
+use reference::{Problem, inputs::Data, verify::compare};
 
 const SHAPE: Shape = Shape { m: 70, n: 90, k: 24 };
 

@@ -1,7 +1,6 @@
 use super::*;
 use program::MemSpace;
-use simt::memory::rules::Addresses;
-use simt::trace::Access;
+use simt::{memory::rules::Addresses, trace::Access};
 
 /// Follows one warp through a text, each line executed once.
 fn followed(lines: &str) -> WarpLoads {

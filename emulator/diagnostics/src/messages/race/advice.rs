@@ -2,9 +2,7 @@
 
 use super::RaceMessage;
 use crate::locate::spot::{self, Spot};
-use crate::messages::choose::names_its_array;
-use crate::messages::sync;
-use crate::source::statements::Control;
+use crate::{messages::choose::names_its_array, messages::sync, source::statements::Control};
 use simt::check::{MissingOrder, MistakeDetails};
 
 pub(super) const READ_FIRST: &str = "read into a variable first, then execute BARRIER in all threads, then write.";

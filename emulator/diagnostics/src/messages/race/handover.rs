@@ -1,10 +1,7 @@
 //! Races of data that threads hand to each other by a flag or protect by a lock, where a fence is missing.
 
 use super::RaceMessage;
-use crate::launch_context::Reason;
-use crate::messages::choose::is_volatile;
-use crate::trace::End;
-use crate::words::code;
+use crate::{launch_context::Reason, messages::choose::is_volatile, trace::End, words::code};
 use program::{AtomicKind, MemSpace, Op, OpKind};
 use simt::check::{AccessKind, MissingOrder};
 

@@ -2,15 +2,13 @@
 
 use std::ops::RangeInclusive;
 
-use super::RaceMessage;
-use super::advice::READ_FIRST;
+use super::{RaceMessage, advice::READ_FIRST};
 use crate::launch_context::{Around, Draft, LaunchContext, Reason};
 use crate::locate::spot::{self, Spot};
 use crate::messages::bounds::one_round_less;
 use crate::messages::{choose, termination};
 use crate::source::text::{bracketed, has_word};
-use crate::trace::End;
-use crate::words::code;
+use crate::{trace::End, words::code};
 use program::{MemSpace, Op, OpKind};
 use simt::check::{AccessKind, MissingOrder, RaceParty};
 use simt::lane_mask::LaneMask;

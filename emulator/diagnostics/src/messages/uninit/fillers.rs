@@ -7,8 +7,7 @@ use simt::check::{MistakeDetails, ThreadId};
 
 use crate::launch_context::{Counter, LaunchContext, Reason};
 use crate::locate::{arrays::Target, case::Case};
-use crate::source::text::has_word;
-use crate::words::code;
+use crate::{source::text::has_word, words::code};
 
 /// A line that fills an array before an element of it is read, and how many threads ran it.
 pub(super) struct Filler<'a> {

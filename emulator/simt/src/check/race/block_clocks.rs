@@ -12,11 +12,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::bits::CHUNK;
-use super::interval::changes;
 use super::touch::{AccessMark, Touch};
-use crate::check::mistake::MissingOrder;
-use crate::hash::NumberMap;
+use super::{bits::CHUNK, interval::changes};
+use crate::{check::mistake::MissingOrder, hash::NumberMap};
 
 const MAX_CHUNKS: usize = 1 << 13;
 /// Maximum number of words at which times are recorded.

@@ -15,9 +15,8 @@ use super::shared::unit_shift;
 use super::{AccessMark, Touch};
 use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
 use crate::check::{Collector, collect::Sites};
-use crate::hash::NumberMap;
-use crate::lane_mask::LaneMask;
 use crate::lock::{into_inner, lock};
+use crate::{hash::NumberMap, lane_mask::LaneMask};
 use program::limits::RACE_CHUNKS;
 use program::{DecodedKernel, MemSpace};
 

@@ -1,9 +1,8 @@
 //! Races on the shared memory of a block.
 
-use super::Touch;
-use super::bits::CHUNK;
 use super::interval::{Interval, Space};
 use super::warp_clocks::WarpClocks;
+use super::{Touch, bits::CHUNK};
 use crate::check::Collector;
 use program::{DecodedKernel, MemSpace, OpKind};
 

@@ -1,7 +1,6 @@
 //! A warp-wide access as the race checks see it.
 
-use crate::check::AccessKind;
-use crate::lane_mask::LaneMask;
+use crate::{check::AccessKind, lane_mask::LaneMask};
 
 /// A stretch of distinct bytes that an access covers, relative to its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

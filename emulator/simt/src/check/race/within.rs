@@ -5,8 +5,7 @@ use super::interval::{Interval, Owner, Partial, Space, changes};
 use super::touch::{AccessMark, Touch};
 use crate::check::Collector;
 use crate::check::mistake::{AccessKind, MissingOrder, RaceFacts, RaceParty};
-use crate::lane_mask::LaneMask;
-use crate::memory::rules;
+use crate::{lane_mask::LaneMask, memory::rules};
 
 /// Maximum number of races inside warps that are reported for a block.
 const MAX_WITHIN: u32 = 256;

@@ -2,10 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::check::CopyInFlight;
-use crate::exec::runs;
-use crate::memory::bits::CellBits;
-use crate::memory::relaxed;
+use crate::{check::CopyInFlight, exec::runs, memory::bits::CellBits, memory::relaxed};
 
 /// Maximum number of copies in flight that are searched for the one that a read did not wait for.
 pub(crate) const MAX_SEARCHED: usize = 1 << 14;

@@ -1,7 +1,6 @@
 //! Undefined bits of a warp's registers, and each lane's origin of them.
 
-use crate::check::CopiedBy;
-use crate::lane_mask::LaneMask;
+use crate::{check::CopiedBy, lane_mask::LaneMask};
 use program::Unset;
 
 /// Index that stands for no instruction.

@@ -1,7 +1,6 @@
 //! Finding the memory of a warp-wide access, with checks and counters on the way.
 
-use crate::check::AccessKind;
-use crate::lane_mask::LaneMask;
+use crate::{check::AccessKind, lane_mask::LaneMask};
 use program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::memo::Home;

@@ -2,8 +2,7 @@
 
 use crate::check::race::{Touch, Values};
 use crate::check::{AccessKind, InstrThread};
-use crate::lane_mask::LaneMask;
-use crate::memory::relaxed;
+use crate::{lane_mask::LaneMask, memory::relaxed};
 use arithmetic::lanes::{Lanes, WARP};
 use program::{Access, RANK_SHIFT, window};
 

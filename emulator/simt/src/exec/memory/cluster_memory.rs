@@ -3,8 +3,7 @@
 //! An address in shared memory has the rank of its block above the offset ([`RANK_SHIFT`]), also the block's own. Here
 //! ([`Worker::seen_from_here`]), in checks and their reports, the block's own have 0 there, others the rank plus one.
 
-use crate::check::RemoteProblem;
-use crate::memory::bits::CellBits;
+use crate::{check::RemoteProblem, memory::bits::CellBits};
 use program::{MemSpace, RANK_SHIFT, window};
 
 use crate::exec::worker::{Acting, Worker};

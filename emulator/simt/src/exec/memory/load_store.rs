@@ -1,7 +1,6 @@
 //! Moving values between memory and registers.
 
-use crate::lane_mask::LaneMask;
-use crate::memory::relaxed;
+use crate::{lane_mask::LaneMask, memory::relaxed};
 use arithmetic::lanes::{Lanes, NONE};
 use program::{Access, Order};
 

@@ -1,8 +1,7 @@
 //! Pointers to local memory that threads hand to each other. Each thread has local memory of its own at the same
 //! addresses, so another thread follows such a pointer to its own variables.
 
-use crate::check::MistakeDetails;
-use crate::lane_mask::LaneMask;
+use crate::{check::MistakeDetails, lane_mask::LaneMask};
 use arithmetic::lanes::{Class, NONE};
 use program::operands::{Purpose, Role, for_each_operand};
 use program::{Access, MemSpace, window};

@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 use ptx::ast::Type;
 
-use crate::check::AccessKind;
-use crate::lane_mask::LaneMask;
-use crate::memory::relaxed;
+use crate::{check::AccessKind, lane_mask::LaneMask, memory::relaxed};
 use arithmetic::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use arithmetic::lanes::NONE;
 use program::limits::ATOMIC_COST;

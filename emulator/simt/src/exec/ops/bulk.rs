@@ -5,8 +5,7 @@
 
 use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
 use crate::check::{InstrThread, MistakeDetails, PhaseId, PhaseOfCopy};
-use crate::lane_mask::LaneMask;
-use crate::memory::relaxed;
+use crate::{lane_mask::LaneMask, memory::relaxed};
 use program::{RANK_SHIFT, window};
 use program::{limits::COPIES, tensor::Run};
 

@@ -2,8 +2,7 @@
 //!
 //! This is as late as possible, so that a forgotten wait shows: until then the destination counts as never written.
 
-use crate::check::AccessKind;
-use crate::lane_mask::LaneMask;
+use crate::{check::AccessKind, lane_mask::LaneMask};
 use program::limits::COPIES;
 use program::{MemSpace, OpKind, PendingCopies, window};
 

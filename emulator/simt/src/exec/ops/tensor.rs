@@ -1,8 +1,7 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
 use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, MistakeDetails};
-use crate::lane_mask::LaneMask;
-use crate::memory::relaxed;
+use crate::{lane_mask::LaneMask, memory::relaxed};
 use arithmetic::lanes::Src;
 use program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};

@@ -1,8 +1,7 @@
 //! Records the steps of a warp for an observer.
 
-use crate::lane_mask::LaneMask;
-use crate::memory::rules::Direction;
 use crate::trace::{Access, Matrices, Step};
+use crate::{lane_mask::LaneMask, memory::rules::Direction};
 use program::{Addr, MemSpace, Op, OpKind, window};
 
 use crate::exec::{memory::access_spec, worker::Worker};

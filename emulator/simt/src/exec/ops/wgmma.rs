@@ -9,8 +9,7 @@ mod multiply;
 
 use std::ops::ControlFlow;
 
-use crate::check::BadWgmma;
-use crate::lane_mask::LaneMask;
+use crate::{check::BadWgmma, lane_mask::LaneMask};
 use program::mma::warpgroup::WARPS;
 use program::{OpKind, Wgmma, WgmmaA};
 

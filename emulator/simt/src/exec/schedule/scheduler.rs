@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::check::WrongMask;
-use crate::lane_mask::LaneMask;
+use crate::{check::WrongMask, lane_mask::LaneMask};
 
 use program::{Op, OpKind};
 

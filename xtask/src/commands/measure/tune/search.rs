@@ -10,19 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use catalog::Step;
-use catalog::files::write_whole_bytes;
-use catalog::parallel;
+use catalog::{Step, files::write_whole_bytes, parallel};
 use serde::Deserialize;
-use xtask_support::committed::resources;
-use xtask_support::compile_cache;
-use xtask_support::compiler::Compilers;
-use xtask_support::cubin::without_ptx;
-use xtask_support::interrupt;
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
 use xtask_support::source::{self, CompileJob};
+use xtask_support::{committed::resources, compile_cache, compiler::Compilers, cubin::without_ptx, interrupt};
 
 /// The architecture that plans are compiled for.
 const GPU: &str = "90a";

@@ -7,8 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::exec::ZERO_LINE;
-use crate::lane_mask::LaneMask;
+use crate::{exec::ZERO_LINE, lane_mask::LaneMask};
 use arithmetic::lanes::{AluArgs, AluFn, Class, Lanes, Line};
 use program::{AluShape, Flow, Ordering};
 

@@ -2,8 +2,7 @@
 
 use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, InstrThread, MistakeDetails, Use};
-use crate::lane_mask::LaneMask;
-use crate::memory::rules;
+use crate::{lane_mask::LaneMask, memory::rules};
 use program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use program::tensor::Swizzle;
 use program::{MemSpace, Op, OpKind, RANK_SHIFT, Wgmma, WgmmaA};
