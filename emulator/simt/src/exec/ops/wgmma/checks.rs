@@ -294,7 +294,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Checks a product against the warp's past and the other warps' parts. Returns whether one of these has the same B.
+    /// Checks a product against the warp's past and the other warps' parts; returns whether one of these has its B.
     pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask, descriptors: [u64; 2]) -> bool {
         let warp = self.warp.index;
         let own = (warp % WARPS) as usize;
