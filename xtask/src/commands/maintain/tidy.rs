@@ -39,6 +39,8 @@ const COMMENT_COLUMNS: usize = 120;
 
 /// The file that names the steps and their kernels.
 const CATALOGUE: &str = "course/catalog/src/steps.rs";
+/// Kinds of records beside that of `bench`, and the commands that make them.
+const RECORDS: [(&str, &str); 3] = [("counters", "profile"), ("sanitizer", "sanitize"), ("sums", "sums")];
 
 /// Steps whose chapters have no picture yet; not for new ones.
 const WITHOUT_PICTURE: [&str; 1] = ["v11"];
@@ -82,9 +84,7 @@ fn complaints(root: &Path) -> Result<Vec<Complaint>> {
     let mut rules = Rules { root, files: files(root)?, found: Vec::new() };
     rules.kernels();
     rules.catalogue();
-    for step in STEPS {
-        rules.step(step);
-    }
+    rules.steps(STEPS);
     rules.manifests();
     rules.examples();
     rules.comments();
@@ -245,9 +245,15 @@ impl Rules<'_> {
         }
     }
 
+    fn steps(&mut self, steps: &[Step]) {
+        let measured = self.measured();
+        let records = RECORDS.map(|(kind, _)| self.records_of(kind));
+        steps.iter().for_each(|step| self.step(step, &measured, &records));
+    }
+
     /// Checks the files of a step beside its program and its kernels: tasks, starters, a chapter with a picture,
     /// outputs, records.
-    fn step(&mut self, step: &Step) {
+    fn step(&mut self, step: &Step, measured: &BTreeSet<String>, records: &[String; RECORDS.len()]) {
         let id = step.id;
         let line = self.line_in_catalogue(id);
         let tasks = format!("steps/{id}/tasks.toml");
@@ -287,18 +293,14 @@ impl Rules<'_> {
             let remedy = format!("write it with: cargo xtask book --refresh {id}-bench");
             self.complain("book/outputs.toml", 1, format!("{id} has no {shown}"), remedy);
         }
-        let measured = self.measured();
         for kernel in kernels().filter(|kernel| !measured.contains(kernel.name)) {
             let remedy = format!("measure it on a GPU with: cargo xtask bench {id} --save");
             self.complain(CATALOGUE, line, format!("{} has no record", kernel.name), remedy);
         }
-        for (kind, command) in [("counters", "profile"), ("sanitizer", "sanitize"), ("sums", "sums")] {
-            let ending = format!("-{kind}.json");
-            let files = self.named(|name| name.starts_with("book/data/") && name.ends_with(&ending));
-            let records: String = files.iter().map(|file| self.text(file)).collect();
+        for ((kind, command), records) in RECORDS.iter().zip(records) {
             for kernel in kernels().filter(|kernel| !records.contains(&format!("\"{}\"", kernel.name))) {
                 let remedy = format!("make it on a GPU with: cargo xtask {command} {id} --save");
-                self.complain(CATALOGUE, line, format!("{} is in no book/data/*{ending}", kernel.name), remedy);
+                self.complain(CATALOGUE, line, format!("{} is in no book/data/*-{kind}.json", kernel.name), remedy);
             }
         }
     }
@@ -328,6 +330,13 @@ impl Rules<'_> {
                 self.complain(tasks, 1, format!("{id} has no {file}"), then);
             }
         }
+    }
+
+    /// Returns the text of all records of a kind.
+    fn records_of(&self, kind: &str) -> String {
+        let ending = format!("-{kind}.json");
+        let files = self.named(|name| name.starts_with("book/data/") && name.ends_with(&ending));
+        files.iter().map(|file| self.text(file)).collect()
     }
 
     /// Returns the kernels that some record of a GPU has.

@@ -24,7 +24,7 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
         let mut names = Vec::new();
         walk(&root, &root, &mut names).expect("files");
         let mut rules = Rules { root: &root, files: names, found: Vec::new() };
-        rules.step(&STEP);
+        rules.steps(&[STEP]);
         let lines: Vec<String> = rules.found.iter().map(ToString::to_string).collect();
         lines.join("\n")
     };
