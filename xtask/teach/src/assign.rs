@@ -81,7 +81,6 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     if interrupt::happened() {
         bail!(Stop::Interrupted("nothing was written".into()));
     }
-    write_whole(&rubric, &assign::rubric(&assignment)).with_context(|| rubric.display().to_string())?;
     let mut references = String::new();
     for given in &assignment.tasks {
         if let Some(drawn) = &given.drawn {
@@ -91,6 +90,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
             references.push_str(&format!("{}: a kernel that passes; keep it to yourself\n", path.display()));
         }
     }
+    write_whole(&rubric, &assign::rubric(&assignment)).with_context(|| rubric.display().to_string())?;
     // Without its repository, the rubric would refuse the next try.
     let finished = staged.finish().inspect_err(|_| drop(std::fs::remove_file(&rubric)));
     finished.with_context(|| shown.clone())?;
