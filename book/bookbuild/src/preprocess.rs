@@ -107,7 +107,7 @@ impl Preprocessor for BookPreprocessor {
     }
 }
 
-/// What all pages are filled from.
+/// Sources that all pages share.
 #[derive(Clone, Copy)]
 struct BookContext<'a> {
     repo: &'a RepoPaths,

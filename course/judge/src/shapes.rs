@@ -12,7 +12,7 @@ const N_HIDDEN: usize = 8;
 /// Shapes on which a kernel is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ShapeSet {
-    /// Those that a learner is told of.
+    /// Those that `check` uses.
     Public,
     /// Also random ones, for grading.
     WithHidden,

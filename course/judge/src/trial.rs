@@ -63,7 +63,7 @@ enum Expected<T: Accumulator> {
     /// max(A · B + bias, 0) of integers.
     Activated {
         problem: Problem<T>,
-        /// Of each element of C.
+        /// Bias of each element of C.
         bias: Vec<T>,
     },
     Transposed {

@@ -29,7 +29,7 @@ pub enum TaskWork {
     Bf16gemm,
     /// C = max(A · B + bias, 0): [`TaskWork::Bf16gemm`] with an FP32 bias for each column.
     Bf16gemmBiasRelu,
-    /// The same with a bias for each row.
+    /// C = max(A · B + bias, 0): [`TaskWork::Bf16gemm`] with an FP32 bias for each row.
     Bf16gemmRowBiasRelu,
     /// out = inᵀ in FP32.
     Transpose,

@@ -22,7 +22,7 @@ const ZEROS: &str = "they are 0";
 /// Describes results that are truncated to integers on reals, and right on small integers.
 const WHOLE: &str = ", and right on small integers: a sum, a product or a factor is kept in an int";
 
-/// How specific a diagnosis is about the cause of a mistake, the least specific first.
+/// Specificity of a diagnosis about the cause of a mistake, the least specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Clue {
     Nothing,
@@ -101,7 +101,7 @@ pub struct Diagnosis {
     pub first: String,
     /// The likely cause, where one is known.
     pub likely_cause: Option<String>,
-    /// How specific `likely_cause` is.
+    /// Specificity of `likely_cause`.
     pub clue: Clue,
     /// The subject of `likely_cause`.
     pub subject: Subject,

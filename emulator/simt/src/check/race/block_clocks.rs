@@ -48,7 +48,7 @@ struct Cell {
 struct Block {
     time: u32,
     known: Known,
-    /// What it read at flags: known from the next fence on.
+    /// Times that it read at flags, and knows from its next fence or barrier on.
     read: Known,
     /// What it knew at its last fence, and its time then.
     released: Option<(Known, u32)>,
@@ -119,7 +119,7 @@ impl BlockClocks {
         }
     }
 
-    /// Checks and records an access to a unit; `differs`: it may change what memory holds.
+    /// Checks and records an access to a unit; `differs` tells whether it may change what memory holds.
     fn check(&mut self, unit: u64, now: Made, differs: bool) {
         let has_room = self.cells.len() < MAX_CHUNKS;
         let chunk_number = unit / CHUNK;
