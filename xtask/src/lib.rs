@@ -11,6 +11,7 @@ pub mod clang;
 mod command_line;
 pub mod commands;
 pub mod learner;
+mod rust_kernels;
 
 use std::process::ExitCode;
 

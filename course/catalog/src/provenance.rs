@@ -22,12 +22,16 @@ pub enum Stale {
     NoSource,
 }
 
-/// Returns the path of a source's PTX: `kernels/ptx/NAME.ptx` for a file under `kernels`, else `NAME.ptx` beside it.
+/// Returns the path of a source's PTX: `kernels/ptx/NAME.ptx` for a file under `kernels`, `ptx/NAME.ptx` beside one in
+/// Rust, else `NAME.ptx` beside it.
 pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     let kernels = root.join("kernels");
     // Names may have dots: `wide.starter.cu` becomes `wide.starter.ptx`.
     let mut name = source.file_stem().unwrap_or_default().to_owned();
     name.push(".ptx");
+    if source.extension().is_some_and(|extension| extension == "rs") {
+        return source.with_file_name("ptx").join(name);
+    }
     if source.starts_with(&kernels) { kernels.join("ptx").join(name) } else { source.with_file_name(name) }
 }
 

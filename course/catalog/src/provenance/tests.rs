@@ -15,6 +15,7 @@ fn a_file_as_it_was_is_fresh() {
 fn names_with_a_dot_keep_it() {
     let target = |source: &str| target_of(Path::new("/r"), Path::new(source));
     assert_eq!(target("/r/kernels/a.cu"), Path::new("/r/kernels/ptx/a.ptx"));
+    assert_eq!(target("/r/kernels/rust/a.rs"), Path::new("/r/kernels/rust/ptx/a.ptx"));
     assert_eq!(target("/r/steps/v05/tasks/b.starter.cu"), Path::new("/r/steps/v05/tasks/b.starter.ptx"));
 }
 

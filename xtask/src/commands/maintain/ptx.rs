@@ -2,15 +2,19 @@
 //!
 //! `kernels/**/NAME.cu` becomes `kernels/ptx/NAME.ptx` and `kernels/cubin/NAME.cubin`; one under `steps`, `tests/data`,
 //! `book/exhibits` or `book/python` becomes `NAME.ptx` beside it, without machine code.
+//! With `--rust`, `kernels/rust/NAME.rs` becomes `kernels/rust/ptx/NAME.ptx` by rustc.
 //! Each begins with comments on what it was made from and how; `tests/it/ptx_fresh.rs` compares the
 //! hashes, so a source that was changed and not compiled is noticed without a compiler.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use catalog::files::write_whole;
+use catalog::provenance::target_of;
 use xtask_support::{CommandOutcome, committed::compile_all, output, paths::repository};
 
 use crate::commands::maintain::readme;
+use crate::rust_kernels::{self, Rustc};
 
 /// Folders in which sources are looked for.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
@@ -19,12 +23,18 @@ pub(crate) struct Args {
     /// Change nothing; fail if a file would change
     #[arg(long)]
     check: bool,
+    /// Compile the kernels in Rust instead, with this rustc or one that is found
+    #[arg(long, value_name = "RUSTC", num_args = 0..=1, require_equals = true, conflicts_with = "files")]
+    rust: Option<Option<PathBuf>>,
     /// Sources; when left out, all under kernels/, steps/, tests/data/ and book/
     files: Vec<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
     let root = repository();
+    if let Some(rustc) = &args.rust {
+        return compile_rust(&root, rustc.as_deref(), args.check);
+    }
     let mut sources = Vec::new();
     if args.files.is_empty() {
         for folder in FOLDERS {
@@ -50,6 +60,30 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
         // READMEs quote ptxas's report on the kernels.
         _ => readme::fill_all(&root),
     }
+}
+
+fn compile_rust(root: &Path, rustc: Option<&Path>, check: bool) -> anyhow::Result<CommandOutcome> {
+    let rustc = Rustc::find(root, rustc)?;
+    let (sources, prelude) = rust_kernels::sources(root)?;
+    rustc.compile_prelude(&prelude)?;
+    let mut n_changed = 0;
+    for source in &sources {
+        let ptx = rustc.compile(source, &prelude)?;
+        let target = target_of(root, source);
+        if std::fs::read_to_string(&target).is_ok_and(|old| old == ptx) {
+            continue;
+        }
+        n_changed += 1;
+        let name = target.strip_prefix(root)?.display();
+        if check {
+            output::note(&format!("stale: {name}"));
+        } else {
+            write_whole(&target, &ptx).with_context(|| format!("writing {name}"))?;
+            output::note(&format!("wrote {name}"));
+        }
+    }
+    output::print(&format!("{} sources, {n_changed} changed\n", sources.len()))?;
+    Ok(if check && n_changed > 0 { CommandOutcome::Failed } else { CommandOutcome::Passed })
 }
 
 /// Returns all `.cu` files under a folder, except those whose PTX is packed by `cargo xtask solutions` and `fixtures`.
