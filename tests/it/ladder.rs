@@ -14,12 +14,13 @@ use tests::gemm::{GemmKernel, Product, transposed};
 use tests::gpu::{Argument, Geometry, Gpu};
 
 #[derive(Deserialize)]
-struct Ladder {
-    gemms: Vec<GemmKernel>,
-    transposes: Vec<GemmKernel>,
+pub(crate) struct Ladder {
+    pub(crate) gemms: Vec<GemmKernel>,
+    pub(crate) transposes: Vec<GemmKernel>,
 }
 
-static KERNELS: LazyLock<Ladder> = LazyLock::new(|| toml::from_str(include_str!("ladder.toml")).expect("kernels"));
+pub(crate) static KERNELS: LazyLock<Ladder> =
+    LazyLock::new(|| toml::from_str(include_str!("ladder.toml")).expect("kernels"));
 
 /// M, N and K that are multiples of every tile, so that no edge is met.
 const WHOLE: [usize; 3] = [128, 256, 96];
@@ -80,12 +81,7 @@ fn what_each_transpose_costs() {
     let (rows, cols) = (128, 192);
     let mut table = String::new();
     for kernel in &KERNELS.transposes {
-        let gpu = Gpu::default();
-        let module = gpu.load(&kernel.ptx()).expect("PTX that loads");
-        let (source, target) = (gpu.upload(&vec![1.0f32; rows * cols]), gpu.alloc::<f32>(rows * cols));
-        let blocks = [cols / kernel.tile[1], rows / kernel.tile[0]].map(|n| n as u32);
-        let arguments = [(rows as i32).into(), (cols as i32).into(), source.into(), target.into()];
-        let report = gpu.run(&module, &kernel.name, Geometry::plane(blocks, [kernel.threads, 1]), &arguments);
+        let report = kernel.check_transpose(&kernel.ptx(), rows, cols);
         row(&mut table, &kernel.name, (rows * cols / 1024) as u64, &report.total);
     }
     insta::assert_snapshot!(table);

@@ -19,6 +19,7 @@ mod promises;
 mod ptx_fresh;
 mod random;
 mod reads_all;
+mod rust_kernels;
 mod sanitizer;
 mod steps;
 mod sums;

@@ -20,9 +20,13 @@ fn committed_ptx_is_fresh() {
     let mut sources: Vec<_> = folders.iter().flat_map(|folder| files_under(&root().join(folder), "cu")).collect();
     sources.retain(|path| !is_packed(path));
     assert!(!sources.is_empty());
+    let mut rust = files_under(&root().join("kernels/rust"), "rs");
+    rust.retain(|path| !path.ends_with("prelude.rs"));
+    assert!(!rust.is_empty());
+    sources.extend(rust);
 
     let stale: Vec<String> = sources.iter().filter_map(|source| complaint(root(), source)).collect();
-    assert!(stale.is_empty(), "run `cargo xtask ptx`:\n{}", stale.join("\n"));
+    assert!(stale.is_empty(), "run `cargo xtask ptx`, with `--rust` for kernels in Rust:\n{}", stale.join("\n"));
 }
 
 #[test]
@@ -50,7 +54,7 @@ fn complaint(root: &Path, source: &Path) -> Option<String> {
 }
 
 fn machine_code(root: &Path, source: &Path, ptx: &str) -> Option<String> {
-    let path = provenance::cubin_of(root, source)?;
+    let path = provenance::cubin_of(root, source).filter(|_| source.extension().is_some_and(|kind| kind == "cu"))?;
     let hash = fs::read(path).map(|bytes| provenance::sha256(&bytes));
     match hash {
         Ok(hash) if provenance::cubin_hash(ptx) == Some(&hash) => None,

@@ -57,6 +57,29 @@ impl GemmKernel {
     pub fn ptx(&self) -> String {
         recorded::ptx(recorded::kernel(&self.name).source.expect("a source"))
     }
+
+    /// Returns the PTX of the sibling in Rust, if there is one.
+    pub fn rust_ptx(&self) -> Option<String> {
+        let source = recorded::kernel(&self.name).source.expect("a source");
+        std::fs::read_to_string(crate::root().join(format!("kernels/rust/ptx/{source}.ptx"))).ok()
+    }
+
+    /// Runs a transpose, with all checks, of a matrix in which each element has a value of its own.
+    #[track_caller]
+    pub fn check_transpose(&self, ptx: &str, rows: usize, cols: usize) -> Report {
+        let name = format!("{} of {rows} x {cols}", self.name);
+        let gpu = Gpu::default();
+        let module = gpu.load(ptx).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let input: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
+        let (source, target) = (gpu.upload(&input), gpu.upload(&vec![f32::NAN; rows * cols]));
+        let blocks = [cols.div_ceil(self.tile[1]), rows.div_ceil(self.tile[0])].map(|n| n as u32);
+        let arguments = [(rows as i32).into(), (cols as i32).into(), source.into(), target.into()];
+        let shape = Geometry::plane(blocks, [self.threads, 1]);
+        let report = gpu.launch(&module, &self.name, shape, &arguments, LaunchOptions::default());
+        let report = report.and_then(crate::gpu::clean).unwrap_or_else(|refused| panic!("{name}: {refused}"));
+        assert_eq!(gpu.read::<f32>(target, rows * cols), transposed(&input, rows, cols), "{name}");
+        report
+    }
 }
 
 pub fn transposed(matrix: &[f32], rows: usize, cols: usize) -> Vec<f32> {
@@ -99,10 +122,16 @@ impl<T: Number> Product<T> {
     /// Runs a kernel with C full of NaN before: no check may find anything, and each bit of C must be that of `want`.
     #[track_caller]
     pub fn check(&self, kernel: &GemmKernel, check_level: CheckLevel, want: &[T]) -> Report {
+        self.check_ptx(kernel, &kernel.ptx(), check_level, want)
+    }
+
+    /// Does the same with another text of the kernel.
+    #[track_caller]
+    pub fn check_ptx(&self, kernel: &GemmKernel, ptx: &str, check_level: CheckLevel, want: &[T]) -> Report {
         let &Self { m, n, k, .. } = self;
         let name = format!("{} on {m} x {n} x {k}", kernel.name);
         let gpu = Gpu::with_memory(1 << 34);
-        let module = gpu.load(&kernel.ptx()).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let module = gpu.load(ptx).unwrap_or_else(|error| panic!("{name}: {error}"));
         let c = gpu.upload(&vec![T::NAN; m * n]);
         let mut arguments: Vec<Argument> = [m, n, k].map(|size| Argument::from(size as i32)).into();
         arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));

@@ -56,7 +56,13 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.token.kind != TokenKind::Dot {
-            return Err(self.expected("a directive"));
+            // LLVM ends the DWARF of rustc with a label, at which ptxas (12.4 to 13.5) stops as well.
+            return Err(self.expected(match self.token.text.starts_with("$L__sec_end") {
+                true => {
+                    "a directive (ptxas takes no label here; rustc leaves it out with -Cdebuginfo=line-directives-only)"
+                }
+                false => "a directive",
+            }));
         }
         match self.token.text {
             "target" => {
