@@ -64,17 +64,17 @@ macro_rules! launch_bounds {
     };
 }
 
-/// Returns a number below 1024, such as that of a thread, without what LLVM knows of its origin.
+/// Returns a number from 0 to `limit`, without what LLVM knows of its origin.
 ///
 /// LLVM would join `thread / 16 * 8 + 7` to `thread / 2 | 7`. Neighbouring rows then have no address in common, so that
-/// each takes a register.
+/// each takes a register. It would also keep each condition of a load in a register for the whole main loop.
 #[inline(always)]
-pub fn opaque(number: i32) -> i32 {
+pub fn opaque(number: i32, limit: i32) -> i32 {
     let same: i32;
-    // SAFETY: this copies a register, whose value the caller names.
+    // SAFETY: this copies a register, whose limits the caller names.
     unsafe {
         asm!("mov.b32 {}, {};", out(reg32) same, in(reg32) number, options(nomem, nostack, preserves_flags));
-        assert_unchecked(0 <= same && same < 1024);
+        assert_unchecked(0 <= same && same <= limit);
     }
     same
 }
@@ -287,6 +287,7 @@ pub unsafe fn store4(to: *mut f32, v: Float4) {
 /// As for [`load_or_zero`], and `col` is a multiple of four.
 #[inline(always)]
 pub unsafe fn load4_or_zero(X: *const f32, rows: i32, cols: i32, row: i32, col: i32) -> Float4 {
+    let (row, rows) = (opaque(row, i32::MAX), opaque(rows, i32::MAX));
     // SAFETY: the elements are inside, or `load_or_zero` leaves them out.
     unsafe {
         if row < rows && col < cols && cols % WIDTH == 0 {

@@ -14,7 +14,7 @@ unsafe fn gemm<const BLOCK: i32>(M: i32, N: i32, K: i32, A: *const f32, B: *cons
         shared!(a_tile: f32[BLOCK][BLOCK]);
         shared!(b_tile: f32[BLOCK][BLOCK]);
 
-        let thread_row = opaque(thread_idx().x / BLOCK);
+        let thread_row = opaque(thread_idx().x / BLOCK, BLOCK);
         let thread_col = thread_idx().x % BLOCK;
         let row = block_idx().y * BLOCK + thread_row;
         let col = block_idx().x * BLOCK + thread_col;

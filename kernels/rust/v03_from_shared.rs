@@ -30,8 +30,8 @@ pub unsafe extern "ptx-kernel" fn sgemm_v03_from_shared(
         let thread = thread_idx().x;
         let block_row = block_idx().y * BM; // the block's first row of C
         let block_col = block_idx().x * BN; // and column
-        let thread_row = opaque(thread / (BN / TN)) * TM; // this thread's rows: thread_row .. + TM
-        let thread_col = thread % (BN / TN) * TN; // and columns: thread_col .. + TN
+        let thread_row = opaque(thread / (BN / TN), THREADS) * TM; // this thread's rows: thread_row .. + TM
+        let thread_col = opaque(thread % (BN / TN), THREADS) * TN; // and columns: thread_col .. + TN
 
         let a_row = thread / BK; // where in a_tile this thread starts to load
         let a_col = thread % BK;

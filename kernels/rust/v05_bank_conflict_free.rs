@@ -32,7 +32,7 @@ pub unsafe extern "ptx-kernel" fn sgemm_v05_bank_conflict_free(
         let thread = thread_idx().x;
         let block_row = block_idx().y * BM; // the block's first row of C
         let block_col = block_idx().x * BN; // and column
-        let thread_row = opaque(thread / (BN / TN)) * TM; // this thread's rows: thread_row .. + TM
+        let thread_row = opaque(thread / (BN / TN), THREADS) * TM; // this thread's rows: thread_row .. + TM
         let thread_col = thread % (BN / TN); // and columns: thread_col, + BN / TN, ...
 
         let a_row = thread / (BK / WIDTH); // where in a_tile this thread's float4 goes

@@ -15,14 +15,15 @@ use catalog::provenance::sha256;
 use xtask_support::interrupt;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
-/// The oldest GPU, and the version of PTX, which has vector loads of all that the kernels use.
+/// With the oldest GPU that the kernels of v01 to v08 are compiled for in C++ as well.
 const OPTIONS: [&str; 12] = [
     "-Copt-level=3",
     "-Ccodegen-units=1",
     "-Cpanic=abort",
     "-Ctarget-cpu=sm_75",
     "-Ctarget-feature=+ptx72",
-    // `.loc` lines alone: with DWARF, LLVM writes `.target …, debug`, and ptxas then optimises nothing.
+    // `.loc` lines alone: with DWARF, LLVM writes `.target …, debug`, with which ptxas optimises nothing, and a label that
+    // it does not read.
     "-Cdebuginfo=line-directives-only",
     // Loops over registers must leave none of their indices.
     "-Cllvm-args=-unroll-threshold=20000",
