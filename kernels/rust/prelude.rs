@@ -3,10 +3,10 @@
 //!
 //! All matrices are row-major: X\[row\]\[col\] of a rows x cols matrix lies at `X.at(row * cols + col)`.
 //! X itself lies on 16 bytes, as every allocation does. Indices are `i32`, as in C++: an index of 64 bits takes two
-//! registers. No address is checked here; the emulated GPU checks every access of a launch.
+//! registers. An unsafe function checks no address; the emulated GPU checks every access of a launch.
 #![no_std]
 #![feature(abi_unadjusted, asm_experimental_arch, core_float_math, link_llvm_intrinsics, stdarch_nvptx)]
-#![allow(internal_features, non_snake_case)]
+#![allow(internal_features, non_snake_case, unsafe_op_in_unsafe_fn)]
 
 use core::arch::{asm, nvptx};
 use core::hint::assert_unchecked;
@@ -43,8 +43,7 @@ pub fn block_idx() -> Position {
 /// All threads of the block reach it, or none.
 #[inline(always)]
 pub unsafe fn barrier() {
-    // SAFETY: the caller's promise.
-    unsafe { nvptx::_syncthreads() }
+    nvptx::_syncthreads()
 }
 
 /// Returns a * b + c, rounded once: one instruction. rustc never contracts `a * b + c` to it.
@@ -93,8 +92,7 @@ macro_rules! at {
         impl At for $pointer {
             #[inline(always)]
             unsafe fn at(self, i: i32) -> Self {
-                // SAFETY: the caller's promise.
-                unsafe { self.offset(i as isize) }
+                self.offset(i as isize)
             }
         }
     )* };
@@ -150,13 +148,10 @@ impl<const ROWS: i32, const COLS: i32> Tile<ROWS, COLS> {
     /// The address is that of the declared bytes.
     #[inline(always)]
     pub unsafe fn from_ptx(address: *mut f32) -> Self {
-        // SAFETY: the caller's promise. The comment in the PTX is a second use of `is`: LLVM 22 drops an assumption
-        // about a value that nothing else uses.
-        unsafe {
-            let is = is_shared(address);
-            asm!("// shared: {}", in(reg32) i32::from(is), options(nomem, nostack, preserves_flags));
-            assert_unchecked(is);
-        }
+        // The comment in the PTX is a second use of `is`: LLVM 22 drops an assumption about a value that has no other.
+        let is = is_shared(address);
+        asm!("// shared: {}", in(reg32) i32::from(is), options(nomem, nostack, preserves_flags));
+        assert_unchecked(is);
         Self(address)
     }
 
@@ -166,8 +161,7 @@ impl<const ROWS: i32, const COLS: i32> Tile<ROWS, COLS> {
     /// The element lies inside the tile.
     #[inline(always)]
     pub unsafe fn at(self, row: i32, col: i32) -> *mut f32 {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.at(row * COLS + col) }
+        self.0.at(row * COLS + col)
     }
 }
 
@@ -182,8 +176,7 @@ impl<const ROWS: i32, const COLS: i32> Tiles<ROWS, COLS> {
     /// The element lies inside the tile, and there are more than `buffer` tiles.
     #[inline(always)]
     pub unsafe fn at(self, buffer: i32, row: i32, col: i32) -> *mut f32 {
-        // SAFETY: the caller's promise.
-        unsafe { self.0.at(buffer * ROWS + row, col) }
+        self.0.at(buffer * ROWS + row, col)
     }
 }
 
@@ -242,22 +235,17 @@ pub fn float4(x: f32, y: f32, z: f32, w: f32) -> Float4 {
 /// Returns X\[row\]\[col\], or zero outside.
 ///
 /// # Safety
-/// X is a matrix of `rows` x `cols`; no index is negative. The same holds for the functions below.
+/// X is a matrix of `rows` x `cols` and no index is negative, for all functions whose first parameter is X.
 #[inline(always)]
 pub unsafe fn load_or_zero(X: *const f32, rows: i32, cols: i32, row: i32, col: i32) -> f32 {
-    // SAFETY: the element is inside.
-    unsafe { if row < rows && col < cols { *X.at(row * cols + col) } else { 0.0 } }
+    if row < rows && col < cols { *X.at(row * cols + col) } else { 0.0 }
 }
 
 /// Stores X\[row\]\[col\] = v, if that lies inside.
-///
-/// # Safety
-/// As for [`load_or_zero`].
 #[inline(always)]
 pub unsafe fn store_if_inside(X: *mut f32, rows: i32, cols: i32, row: i32, col: i32, v: f32) {
     if row < rows && col < cols {
-        // SAFETY: the element is inside.
-        unsafe { *X.at(row * cols + col) = v }
+        *X.at(row * cols + col) = v;
     }
 }
 
@@ -267,8 +255,7 @@ pub unsafe fn store_if_inside(X: *mut f32, rows: i32, cols: i32, row: i32, col: 
 /// `from` lies on 16 bytes, and the four floats are there.
 #[inline(always)]
 pub unsafe fn load4(from: *const f32) -> Float4 {
-    // SAFETY: the caller's promise.
-    unsafe { *from.cast() }
+    *from.cast()
 }
 
 /// Stores four floats in one instruction.
@@ -277,48 +264,36 @@ pub unsafe fn load4(from: *const f32) -> Float4 {
 /// `to` lies on 16 bytes, and there is room for four floats.
 #[inline(always)]
 pub unsafe fn store4(to: *mut f32, v: Float4) {
-    // SAFETY: the caller's promise.
-    unsafe { *to.cast() = v }
+    *to.cast() = v
 }
 
 /// Returns X\[row\]\[col .. col + 4\], zeros outside. One load where all four are there and rows start on 16 bytes.
-///
-/// # Safety
-/// As for [`load_or_zero`], and `col` is a multiple of four.
+/// `col` is a multiple of four.
 #[inline(always)]
 pub unsafe fn load4_or_zero(X: *const f32, rows: i32, cols: i32, row: i32, col: i32) -> Float4 {
     let (row, rows) = (opaque(row, i32::MAX), opaque(rows, i32::MAX));
-    // SAFETY: the elements are inside, or `load_or_zero` leaves them out.
-    unsafe {
-        if row < rows && col < cols && cols % WIDTH == 0 {
-            return load4(X.at(row * cols + col));
-        }
-        float4(
-            load_or_zero(X, rows, cols, row, col + 0),
-            load_or_zero(X, rows, cols, row, col + 1),
-            load_or_zero(X, rows, cols, row, col + 2),
-            load_or_zero(X, rows, cols, row, col + 3),
-        )
+    if row < rows && col < cols && cols % WIDTH == 0 {
+        return load4(X.at(row * cols + col));
     }
+    float4(
+        load_or_zero(X, rows, cols, row, col + 0),
+        load_or_zero(X, rows, cols, row, col + 1),
+        load_or_zero(X, rows, cols, row, col + 2),
+        load_or_zero(X, rows, cols, row, col + 3),
+    )
 }
 
 /// Stores X\[row\]\[col .. col + 4\] = v, as far as that lies inside. One store where [`load4_or_zero`] needs one load.
-///
-/// # Safety
-/// As for [`load4_or_zero`].
 #[inline(always)]
 pub unsafe fn store4_if_inside(X: *mut f32, rows: i32, cols: i32, row: i32, col: i32, v: Float4) {
-    // SAFETY: the elements are inside, or `store_if_inside` leaves them out.
-    unsafe {
-        if row < rows && col < cols && cols % WIDTH == 0 {
-            store4(X.at(row * cols + col), v);
-            return;
-        }
-        store_if_inside(X, rows, cols, row, col + 0, v.x);
-        store_if_inside(X, rows, cols, row, col + 1, v.y);
-        store_if_inside(X, rows, cols, row, col + 2, v.z);
-        store_if_inside(X, rows, cols, row, col + 3, v.w);
+    if row < rows && col < cols && cols % WIDTH == 0 {
+        store4(X.at(row * cols + col), v);
+        return;
     }
+    store_if_inside(X, rows, cols, row, col + 0, v.x);
+    store_if_inside(X, rows, cols, row, col + 1, v.y);
+    store_if_inside(X, rows, cols, row, col + 2, v.z);
+    store_if_inside(X, rows, cols, row, col + 3, v.w);
 }
 
 /// Kernels have no panics: a test fails where a call of this function is left in their PTX.

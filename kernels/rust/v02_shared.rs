@@ -1,53 +1,49 @@
 //! v02_shared.rs: a block brings tiles of A and B to shared memory, and its threads read them there.
 //! The header of `kernels/v02_shared.cu`, its sibling in C++, has the idea, what to expect and the launch.
+//! Unsafe as any kernel: the launch passes matrices of these sizes. Every index is inside them or behind a guard.
 #![no_std]
 #![feature(abi_ptx, asm_experimental_arch)]
-#![allow(non_snake_case)]
+#![allow(non_snake_case, unsafe_op_in_unsafe_fn)]
 
 use prelude::*;
 
 #[inline(always)]
 unsafe fn gemm<const BLOCK: i32>(M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32) {
-    // SAFETY: the launch passes matrices of these sizes, and every index is inside them or behind a guard.
-    unsafe {
-        launch_bounds!(BLOCK * BLOCK);
-        shared!(a_tile: f32[BLOCK][BLOCK]);
-        shared!(b_tile: f32[BLOCK][BLOCK]);
+    launch_bounds!(BLOCK * BLOCK);
+    shared!(a_tile: f32[BLOCK][BLOCK]);
+    shared!(b_tile: f32[BLOCK][BLOCK]);
 
-        let thread_row = opaque(thread_idx().x / BLOCK, BLOCK);
-        let thread_col = thread_idx().x % BLOCK;
-        let row = block_idx().y * BLOCK + thread_row;
-        let col = block_idx().x * BLOCK + thread_col;
+    let thread_row = opaque(thread_idx().x / BLOCK, BLOCK);
+    let thread_col = thread_idx().x % BLOCK;
+    let row = block_idx().y * BLOCK + thread_row;
+    let col = block_idx().x * BLOCK + thread_col;
 
-        let mut acc = 0.0;
-        let mut k0 = 0;
-        while k0 < K {
-            *a_tile.at(thread_row, thread_col) = load_or_zero(A, M, K, row, k0 + thread_col); // A[row][k0 + ..]
-            *b_tile.at(thread_row, thread_col) = load_or_zero(B, K, N, k0 + thread_row, col); // B[k0 + ..][col]
-            barrier(); // writes to a_tile and b_tile done -> reads may start
+    let mut acc = 0.0;
+    let mut k0 = 0;
+    while k0 < K {
+        *a_tile.at(thread_row, thread_col) = load_or_zero(A, M, K, row, k0 + thread_col); // A[row][k0 + ..]
+        *b_tile.at(thread_row, thread_col) = load_or_zero(B, K, N, k0 + thread_row, col); // B[k0 + ..][col]
+        barrier(); // writes to a_tile and b_tile done -> reads may start
 
-            for k in 0..BLOCK {
-                acc = mul_add(
-                    *a_tile.at(thread_row, k), // one address per row of threads
-                    *b_tile.at(k, thread_col), // neighbours
-                    acc,
-                );
-            }
-            barrier(); // reads of a_tile and b_tile done -> the next tiles may overwrite
-            k0 += BLOCK;
+        for k in 0..BLOCK {
+            acc = mul_add(
+                *a_tile.at(thread_row, k), // one address per row of threads
+                *b_tile.at(k, thread_col), // neighbours
+                acc,
+            );
         }
-        store_if_inside(C, M, N, row, col, acc);
+        barrier(); // reads of a_tile and b_tile done -> the next tiles may overwrite
+        k0 += BLOCK;
     }
+    store_if_inside(C, M, N, row, col, acc);
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sgemm_v02_tile16(M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32) {
-    // SAFETY: the caller's promise.
-    unsafe { gemm::<16>(M, N, K, A, B, C) }
+    gemm::<16>(M, N, K, A, B, C)
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sgemm_v02_tile32(M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32) {
-    // SAFETY: the caller's promise.
-    unsafe { gemm::<32>(M, N, K, A, B, C) }
+    gemm::<32>(M, N, K, A, B, C)
 }

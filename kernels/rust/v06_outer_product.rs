@@ -1,8 +1,9 @@
 //! v06_outer_product.rs: per k, a thread takes 8 words of A and 8 of B and adds their outer product.
 //! The header of `kernels/v06_outer_product.cu`, its sibling in C++, has the idea, what to expect and the launch.
+//! Unsafe as any kernel: the launch passes matrices of these sizes. Every index is inside them or behind a guard.
 #![no_std]
 #![feature(abi_ptx, asm_experimental_arch)]
-#![allow(non_snake_case)]
+#![allow(non_snake_case, unsafe_op_in_unsafe_fn)]
 
 use prelude::*;
 
@@ -39,53 +40,50 @@ fn add_outer_product(
 pub unsafe extern "ptx-kernel" fn sgemm_v06_outer_product(
     M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32,
 ) {
-    // SAFETY: the launch passes matrices of these sizes, and every index is inside them or behind a guard.
-    unsafe {
-        launch_bounds!(THREADS, 2); // two blocks per SM: at most 128 registers
-        shared!(a_tile: f32[BK][BM + PAD], align 16); // transposed: a_tile[k][row]
-        shared!(b_tile: f32[BK][BN], align 16);
+    launch_bounds!(THREADS, 2); // two blocks per SM: at most 128 registers
+    shared!(a_tile: f32[BK][BM + PAD], align 16); // transposed: a_tile[k][row]
+    shared!(b_tile: f32[BK][BN], align 16);
 
-        let thread = thread_idx().x;
-        let block_row = block_idx().y * BM; // the block's first row of C
-        let block_col = block_idx().x * BN; // and column
-        let thread_row = opaque(thread / (BN / TN), THREADS) * TM; // this thread's rows: thread_row .. + TM
-        let thread_col = thread % (BN / TN) * WIDTH; // and columns: thread_col .. + 4, and BN / 2 further
+    let thread = thread_idx().x;
+    let block_row = block_idx().y * BM; // the block's first row of C
+    let block_col = block_idx().x * BN; // and column
+    let thread_row = opaque(thread / (BN / TN), THREADS) * TM; // this thread's rows: thread_row .. + TM
+    let thread_col = thread % (BN / TN) * WIDTH; // and columns: thread_col .. + 4, and BN / 2 further
 
-        let a_row = thread / (BK / WIDTH); // where in a_tile this thread's float4 goes
-        let a_col = thread % (BK / WIDTH) * WIDTH;
-        let b_row = thread / (BN / WIDTH); // and where in b_tile
-        let b_col = thread % (BN / WIDTH) * WIDTH;
+    let a_row = thread / (BK / WIDTH); // where in a_tile this thread's float4 goes
+    let a_col = thread % (BK / WIDTH) * WIDTH;
+    let b_row = thread / (BN / WIDTH); // and where in b_tile
+    let b_col = thread % (BN / WIDTH) * WIDTH;
 
-        let mut acc = registers!([TM][TN]);
-        let mut k0 = 0;
-        while k0 < K {
-            let a = load4_or_zero(A, M, K, block_row + a_row, k0 + a_col);
-            let b = load4_or_zero(B, K, N, k0 + b_row, block_col + b_col);
-            *a_tile.at(a_col + 0, a_row) = a.x;
-            *a_tile.at(a_col + 1, a_row) = a.y;
-            *a_tile.at(a_col + 2, a_row) = a.z;
-            *a_tile.at(a_col + 3, a_row) = a.w;
-            store4(b_tile.at(b_row, b_col), b);
-            barrier(); // writes to a_tile and b_tile done -> reads may start
+    let mut acc = registers!([TM][TN]);
+    let mut k0 = 0;
+    while k0 < K {
+        let a = load4_or_zero(A, M, K, block_row + a_row, k0 + a_col);
+        let b = load4_or_zero(B, K, N, k0 + b_row, block_col + b_col);
+        *a_tile.at(a_col + 0, a_row) = a.x;
+        *a_tile.at(a_col + 1, a_row) = a.y;
+        *a_tile.at(a_col + 2, a_row) = a.z;
+        *a_tile.at(a_col + 3, a_row) = a.w;
+        store4(b_tile.at(b_row, b_col), b);
+        barrier(); // writes to a_tile and b_tile done -> reads may start
 
-            for k in 0..BK {
-                let (mut a_frag, mut b_frag) = (registers!([TM]), registers!([TN]));
-                a_frag.set4(0, load4(a_tile.at(k, thread_row)));
-                a_frag.set4(WIDTH, load4(a_tile.at(k, thread_row + WIDTH)));
-                b_frag.set4(0, load4(b_tile.at(k, thread_col)));
-                b_frag.set4(WIDTH, load4(b_tile.at(k, thread_col + BN / 2)));
-                add_outer_product(&mut acc, &a_frag, &b_frag);
-            }
-            barrier(); // reads of a_tile and b_tile done -> the next tiles may overwrite
-            k0 += BK;
+        for k in 0..BK {
+            let (mut a_frag, mut b_frag) = (registers!([TM]), registers!([TN]));
+            a_frag.set4(0, load4(a_tile.at(k, thread_row)));
+            a_frag.set4(WIDTH, load4(a_tile.at(k, thread_row + WIDTH)));
+            b_frag.set4(0, load4(b_tile.at(k, thread_col)));
+            b_frag.set4(WIDTH, load4(b_tile.at(k, thread_col + BN / 2)));
+            add_outer_product(&mut acc, &a_frag, &b_frag);
         }
+        barrier(); // reads of a_tile and b_tile done -> the next tiles may overwrite
+        k0 += BK;
+    }
 
-        for i in 0..TM {
-            for j in (0..TN).step_by(WIDTH as usize) {
-                let col = block_col + thread_col + j / WIDTH * (BN / 2);
-                let c = float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
-                store4_if_inside(C, M, N, block_row + thread_row + i, col, c);
-            }
+    for i in 0..TM {
+        for j in (0..TN).step_by(WIDTH as usize) {
+            let col = block_col + thread_col + j / WIDTH * (BN / 2);
+            let c = float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
+            store4_if_inside(C, M, N, block_row + thread_row + i, col, c);
         }
     }
 }

@@ -1,8 +1,9 @@
 //! v08_transpose_coalesced.rs: one thread per element, and two ways to hand out the elements.
 //! The header of `kernels/v08_transpose_coalesced.cu`, its sibling in C++, has the idea, what to expect and the launch.
+//! Unsafe as any kernel: the launch passes matrices of these sizes. Every index is inside them or behind a guard.
 #![no_std]
 #![feature(abi_ptx, asm_experimental_arch)]
-#![allow(non_snake_case)]
+#![allow(non_snake_case, unsafe_op_in_unsafe_fn)]
 
 use prelude::*;
 
@@ -11,32 +12,26 @@ const BLOCK: i32 = 32;
 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn transpose_coalesced_reads(rows: i32, cols: i32, input: *const f32, out: *mut f32) {
-    // SAFETY: the launch passes matrices of these sizes, and every index is inside them or behind a guard.
-    unsafe {
-        launch_bounds!(BLOCK * BLOCK);
-        let row = block_idx().y * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
-        let col = block_idx().x * BLOCK + thread_idx().x % BLOCK; // lane i -> first column + i
-        if row >= rows || col >= cols {
-            return; // safe: no barrier follows
-        }
-
-        *out.at(col * rows + row) // out[col][row]: 32 rows of out per warp
-            = *input.at(row * cols + col); // in[row][col]: 32 neighbours per warp
+    launch_bounds!(BLOCK * BLOCK);
+    let row = block_idx().y * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
+    let col = block_idx().x * BLOCK + thread_idx().x % BLOCK; // lane i -> first column + i
+    if row >= rows || col >= cols {
+        return; // safe: no barrier follows
     }
+
+    *out.at(col * rows + row) // out[col][row]: 32 rows of out per warp
+            = *input.at(row * cols + col); // in[row][col]: 32 neighbours per warp
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn transpose_coalesced_writes(rows: i32, cols: i32, input: *const f32, out: *mut f32) {
-    // SAFETY: the launch passes matrices of these sizes, and every index is inside them or behind a guard.
-    unsafe {
-        launch_bounds!(BLOCK * BLOCK);
-        let row = block_idx().y * BLOCK + thread_idx().x % BLOCK; // lane i -> first row + i
-        let col = block_idx().x * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
-        if row >= rows || col >= cols {
-            return; // safe: no barrier follows
-        }
-
-        *out.at(col * rows + row) // out[col][row]: 32 neighbours per warp
-            = *input.at(row * cols + col); // in[row][col]: 32 rows of in per warp
+    launch_bounds!(BLOCK * BLOCK);
+    let row = block_idx().y * BLOCK + thread_idx().x % BLOCK; // lane i -> first row + i
+    let col = block_idx().x * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
+    if row >= rows || col >= cols {
+        return; // safe: no barrier follows
     }
+
+    *out.at(col * rows + row) // out[col][row]: 32 neighbours per warp
+            = *input.at(row * cols + col); // in[row][col]: 32 rows of in per warp
 }

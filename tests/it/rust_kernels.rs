@@ -25,8 +25,8 @@ const PRODUCTS: [[usize; 3]; 11] = [
 ];
 const TRANSPOSES: [[usize; 2]; 6] = [[1, 1], [1, 67], [67, 1], [31, 33], [101, 211], [128, 192]];
 
-/// Counters that may differ: instructions, their order and loads of parameters are a compiler's, and passes over L1 depend
-/// on where the matrices lie, which the size of the module moves.
+/// Counters that may differ: instructions, their order and loads of parameters are a compiler's, and passes over L1
+/// depend on where the matrices lie, which the size of the module moves.
 const MAY_DIFFER: [&str; 5] =
     ["warp_instructions", "thread_instructions", "divergent_branches", "constant_requests", "l1_passes"];
 
@@ -78,8 +78,8 @@ fn every_kernel_is_compared() {
     }
 }
 
-/// A loop over registers that is not unrolled has them in local memory, a check of bounds that is left calls `panic`, and
-/// a tile whose memory LLVM does not find is read by generic loads.
+/// A loop over registers that is not unrolled has them in local memory, a check of bounds that is left calls `panic`,
+/// and a tile whose memory LLVM does not find is read by generic loads.
 #[test]
 fn code_has_no_local_memory_no_calls_and_no_generic_accesses() {
     for path in files_under(&root().join("kernels/rust"), "ptx") {

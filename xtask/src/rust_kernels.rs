@@ -22,8 +22,8 @@ const OPTIONS: [&str; 12] = [
     "-Cpanic=abort",
     "-Ctarget-cpu=sm_75",
     "-Ctarget-feature=+ptx72",
-    // `.loc` lines alone: with DWARF, LLVM writes `.target …, debug`, with which ptxas optimises nothing, and a label that
-    // it does not read.
+    // `.loc` lines alone: with DWARF, LLVM writes `.target …, debug`, with which ptxas optimises nothing, and a label
+    // that it does not read.
     "-Cdebuginfo=line-directives-only",
     // Loops over registers must leave none of their indices.
     "-Cllvm-args=-unroll-threshold=20000",
@@ -55,8 +55,8 @@ pub(crate) struct Rustc {
 }
 
 impl Rustc {
-    /// Returns a compiler that can compile for the target: the given one, else that of the `PATH`, else rustup's nightly.
-    /// `core` is compiled here if only its source is installed.
+    /// Returns a compiler that can compile for the target: the given one, else that of the `PATH`, else rustup's
+    /// nightly. `core` is compiled here if only its source is installed.
     pub(crate) fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
         let nightly =
             || printed(Path::new("rustup"), &["which", "--toolchain=nightly", "rustc"]).ok().map(PathBuf::from);
