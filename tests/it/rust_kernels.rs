@@ -92,3 +92,13 @@ fn code_has_no_local_memory_no_calls_and_no_generic_accesses() {
         }
     }
 }
+
+#[test]
+fn nothing_spills() {
+    for path in files_under(&root().join("kernels/rust"), "ptx") {
+        let ptx = std::fs::read_to_string(&path).expect("PTX");
+        let mut devices = ptx.lines().filter(|line| line.contains(" bytes spilled"));
+        assert!(devices.clone().count() >= 5, "{}: run `cargo xtask ptx --rust` with a ptxas", path.display());
+        assert!(devices.all(|line| line.ends_with(" 0 bytes spilled")), "{}", path.display());
+    }
+}

@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use catalog::files::files_ending_with;
 use catalog::process;
 use catalog::programs::on_path;
 use catalog::provenance::sha256;
+use xtask_support::committed::{DEVICES, resources};
 use xtask_support::interrupt;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -115,7 +116,33 @@ impl Rustc {
         }
         let options = OPTIONS.join(" ");
         writeln!(text, "// compiler: {}\n// options: {options}", self.version)?;
-        Ok(text + &finished(&std::fs::read_to_string(ptx)?))
+        let code = finished(&std::fs::read_to_string(ptx)?);
+        text += &self.registers(&code)?;
+        Ok(text + &code)
+    }
+
+    /// Returns lines on the registers of each device, if there is a ptxas to count them.
+    fn registers(&self, ptx: &str) -> Result<String> {
+        let mut lines = String::new();
+        let Some(ptxas) = on_path("ptxas") else { return Ok(lines) };
+        let file = self.folder.join("kernel.ptx");
+        std::fs::write(&file, ptx)?;
+        for device in DEVICES {
+            let mut command = Command::new(&ptxas);
+            command
+                .arg("-v")
+                .arg(format!("-arch=sm_{device}"))
+                .arg("-o")
+                .arg(self.folder.join("kernel.cubin"))
+                .arg(&file);
+            let output = command.output().with_context(|| format!("starting {}", ptxas.display()))?;
+            let log = String::from_utf8_lossy(&output.stderr);
+            ensure!(output.status.success(), "{} refuses the PTX:\n{}", ptxas.display(), log.trim_end());
+            for line in resources(&log) {
+                writeln!(lines, "// sm_{device}: {line}")?;
+            }
+        }
+        Ok(lines)
     }
 
     fn run(&self, options: &[&str], source: &Path) -> Result<()> {

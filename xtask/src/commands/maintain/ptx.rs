@@ -70,7 +70,7 @@ fn compile_rust(root: &Path, rustc: Option<&Path>, check: bool) -> anyhow::Resul
     for source in &sources {
         let ptx = rustc.compile(source, &prelude)?;
         let target = target_of(root, source);
-        if std::fs::read_to_string(&target).is_ok_and(|old| old == ptx) {
+        if std::fs::read_to_string(&target).is_ok_and(|old| is_same(&old, &ptx)) {
             continue;
         }
         n_changed += 1;
