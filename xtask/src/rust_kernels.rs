@@ -2,207 +2,149 @@
 //!
 //! Its LLVM generates PTX, so it needs neither NVRTC nor a GPU; it does need `core` for the target, or its source.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
-use catalog::files::files_ending_with;
-use catalog::process;
+use anyhow::{Context, Result, ensure};
+use catalog::files::{files_ending_with, write_whole};
 use catalog::programs::on_path;
-use catalog::provenance::sha256;
-use xtask_support::committed::{DEVICES, resources};
-use xtask_support::interrupt;
+use catalog::provenance::{sha256, target_of};
+use xtask_support::output;
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
-/// With the oldest GPU that the kernels of v01 to v08 are compiled for in C++ as well.
-const OPTIONS: [&str; 12] = [
-    "-Copt-level=3",
-    "-Ccodegen-units=1",
-    "-Cpanic=abort",
-    "-Ctarget-cpu=sm_75",
-    "-Ctarget-feature=+ptx72",
-    // `.loc` lines alone: with DWARF, LLVM writes `.target …, debug`, with which ptxas optimises nothing, and a label
-    // that it does not read.
-    "-Cdebuginfo=line-directives-only",
-    // Loops over registers must leave none of their indices.
-    "-Cllvm-args=-unroll-threshold=20000",
-    "--edition=2024",
-    "--crate-type=rlib",
-    "--color=never",
-    "--cap-lints=allow",
-    "--target=nvptx64-nvidia-cuda",
-];
-const TIME_LIMIT: Duration = Duration::from_secs(300);
-const MAX_OUTPUT_BYTES: usize = 1 << 20;
+/// With the oldest GPU that the kernels of v01 to v08 are compiled for in C++ as well. `.loc` lines alone: with DWARF,
+/// LLVM writes `.target …, debug`, with which ptxas optimises nothing, and a label that ptxas does not read. Loops over
+/// registers must be unrolled whole.
+const OPTIONS: &str = "-Copt-level=3 -Ccodegen-units=1 -Cpanic=abort -Ctarget-cpu=sm_75 -Ctarget-feature=+ptx72 \
+    -Cdebuginfo=line-directives-only -Cllvm-args=-unroll-threshold=20000 --edition=2024 --crate-type=rlib \
+    --cap-lints=allow --target=nvptx64-nvidia-cuda";
 
-/// Returns the sources of the kernels, and that of the crate that they share.
-pub(crate) fn sources(root: &Path) -> Result<(Vec<PathBuf>, PathBuf)> {
-    let mut kernels = files_ending_with(&root.join("kernels/rust"), ".rs")?;
-    let prelude = kernels.iter().position(|path| path.ends_with("prelude.rs")).context("no kernels/rust/prelude.rs")?;
-    let prelude = kernels.swap_remove(prelude);
-    kernels.sort();
-    Ok((kernels, prelude))
+/// Compiles all kernels in Rust, and returns how many there are, and how many results differ from the committed ones.
+/// With `check`, nothing is written.
+pub(crate) fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(usize, usize)> {
+    let prelude = root.join("kernels/rust/prelude.rs");
+    let rustc = Rustc::find(root, rustc)?;
+    rustc.run(&[], &prelude)?;
+    let (mut n_sources, mut n_changed) = (0, 0);
+    for source in files_ending_with(&root.join("kernels/rust"), ".rs")?.iter().filter(|path| **path != prelude) {
+        n_sources += 1;
+        let ptx = rustc.compile(source, &prelude)?;
+        let target = target_of(root, source);
+        if std::fs::read_to_string(&target).is_ok_and(|old| old == ptx) {
+            continue;
+        }
+        n_changed += 1;
+        let name = target.strip_prefix(root)?.display();
+        if !check {
+            write_whole(&target, &ptx).with_context(|| format!("writing {name}"))?;
+        }
+        output::note(&format!("{}: {name}", if check { "stale" } else { "wrote" }));
+    }
+    Ok((n_sources, n_changed))
 }
 
-pub(crate) struct Rustc {
+struct Rustc {
     program: PathBuf,
     /// `rustc 1.96.0 (…)`
     version: String,
     root: PathBuf,
-    /// Folder for what is compiled once: the prelude, and `core` where the toolchain has only its source.
+    /// Folder for the prelude, and for `core` where the toolchain has only its source.
     folder: PathBuf,
 }
 
 impl Rustc {
-    /// Returns a compiler that can compile for the target: the given one, else that of the `PATH`, else rustup's
-    /// nightly. `core` is compiled here if only its source is installed.
-    pub(crate) fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
-        let nightly =
-            || printed(Path::new("rustup"), &["which", "--toolchain=nightly", "rustc"]).ok().map(PathBuf::from);
-        let candidates = match given {
-            Some(path) => vec![path.to_owned()],
-            None => on_path("rustc").into_iter().chain(nightly()).collect(),
-        };
-        let mut seen = String::new();
-        for program in candidates {
-            let version = printed(&program, &["--version"])?;
-            let rustlib = PathBuf::from(printed(&program, &["--print=sysroot"])?).join("lib/rustlib");
+    /// Returns a compiler with `core` for the target: the given one, else that of the `PATH`, else rustup's nightly.
+    fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
+        let nightly = || printed("rustup".as_ref(), &["which", "--toolchain=nightly", "rustc"]).map(PathBuf::from).ok();
+        let found = on_path("rustc").into_iter().chain(nightly());
+        let programs: Vec<PathBuf> = given.map_or_else(|| found.collect(), |path| vec![path.to_owned()]);
+        for program in &programs {
+            let (version, sysroot) = (printed(program, &["--version"])?, printed(program, &["--print=sysroot"])?);
+            let rustlib = Path::new(&sysroot).join("lib/rustlib");
             let core = rustlib.join("src/rust/library/core/src/lib.rs");
             let is_installed = rustlib.join(TARGET).join("lib").is_dir();
-            if is_installed || core.is_file() {
-                let folder = root.join("target/rust_kernels").join(sha256(format!("{version}{OPTIONS:?}").as_bytes()));
-                std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-                let rustc = Self { program, version, root: root.to_owned(), folder };
-                if !is_installed {
-                    rustc.compile_core(&core)?;
-                }
-                return Ok(rustc);
+            if !is_installed && !core.is_file() {
+                continue;
             }
-            writeln!(seen, "  {}: {version}", program.display())?;
+            let folder = root.join("target/rust_kernels").join(sha256(format!("{version}{OPTIONS}").as_bytes()));
+            std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+            let rustc = Self { program: program.clone(), version, root: root.to_owned(), folder };
+            if !is_installed && !rustc.folder.join("libcompiler_builtins.rlib").is_file() {
+                rustc.run(&["--crate-name=core"], &core)?;
+                // Every crate is linked with it, and kernels call nothing of it.
+                let empty = rustc.folder.join("compiler_builtins.rs");
+                std::fs::write(&empty, "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n")?;
+                rustc.run(&[], &empty)?;
+            }
+            return Ok(rustc);
         }
-        bail!(
-            "no rustc with `core` for {TARGET}:\n{seen}get it with one of:\n  rustup target add {TARGET}\n  \
-             rustup component add rust-src\n(with `--toolchain nightly`, for a compiler that is found as well), \
-             or name a compiler: cargo xtask ptx --rust=PATH"
+        anyhow::bail!(
+            "no `core` for {TARGET} in {programs:?}; get it with: rustup target add {TARGET}, or its source with: rustup \
+             component add rust-src (or either with --toolchain nightly), or name a compiler: cargo xtask ptx --rust=PATH"
         )
     }
 
-    fn compile_core(&self, source: &Path) -> Result<()> {
-        if self.folder.join("libcompiler_builtins.rlib").is_file() {
-            return Ok(());
-        }
-        self.run(&["--crate-name=core"], source)?;
-        // Every crate is linked with it, and kernels call nothing of it.
-        let empty = self.folder.join("compiler_builtins.rs");
-        std::fs::write(&empty, "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n")?;
-        self.run(&[], &empty)
-    }
-
-    /// Compiles what the kernels share.
-    pub(crate) fn compile_prelude(&self, source: &Path) -> Result<()> {
-        self.run(&[], source)
-    }
-
     /// Returns the text of the PTX file of a kernel, header included.
-    pub(crate) fn compile(&self, source: &Path, prelude: &Path) -> Result<String> {
+    fn compile(&self, source: &Path, prelude: &Path) -> Result<String> {
         let ptx = self.folder.join("kernel.s");
         self.run(&["--extern=prelude", &format!("--emit=asm={}", ptx.display())], source)?;
-        let mut text = String::from("// Generated by `cargo xtask ptx --rust`; edit the source instead.\n");
-        for (key, path) in [("source", source), ("include", prelude)] {
-            let shown = path.strip_prefix(&self.root)?.display();
-            writeln!(text, "// {key}: {shown} sha256:{}", sha256(&std::fs::read(path)?))?;
-        }
-        let options = OPTIONS.join(" ");
-        writeln!(text, "// compiler: {}\n// options: {options}", self.version)?;
-        let code = finished(&std::fs::read_to_string(ptx)?);
-        text += &self.registers(&code)?;
-        Ok(text + &code)
-    }
-
-    /// Returns lines on the registers of each device, if there is a ptxas to count them.
-    fn registers(&self, ptx: &str) -> Result<String> {
-        let mut lines = String::new();
-        let Some(ptxas) = on_path("ptxas") else { return Ok(lines) };
-        let file = self.folder.join("kernel.ptx");
-        std::fs::write(&file, ptx)?;
-        for device in DEVICES {
-            let mut command = Command::new(&ptxas);
-            command
-                .arg("-v")
-                .arg(format!("-arch=sm_{device}"))
-                .arg("-o")
-                .arg(self.folder.join("kernel.cubin"))
-                .arg(&file);
-            let output = command.output().with_context(|| format!("starting {}", ptxas.display()))?;
-            let log = String::from_utf8_lossy(&output.stderr);
-            ensure!(output.status.success(), "{} refuses the PTX:\n{}", ptxas.display(), log.trim_end());
-            for line in resources(&log) {
-                writeln!(lines, "// sm_{device}: {line}")?;
-            }
-        }
-        Ok(lines)
+        let hashed = |path: &Path| -> Result<String> {
+            Ok(format!("{} sha256:{}", path.strip_prefix(&self.root)?.display(), sha256(&std::fs::read(path)?)))
+        };
+        Ok(format!(
+            "// Generated by `cargo xtask ptx --rust`; edit the source instead.\n// source: {}\n// include: {}\n\
+             // compiler: {}\n// options: {OPTIONS}\n{}",
+            hashed(source)?,
+            hashed(prelude)?,
+            self.version,
+            finished(&std::fs::read_to_string(ptx)?)
+        ))
     }
 
     fn run(&self, options: &[&str], source: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
         let name = source.strip_prefix(&self.root).unwrap_or(source);
         // Kernels use features without a stable form, which a stable compiler takes only so.
-        command.env("RUSTC_BOOTSTRAP", "1").args(OPTIONS).args(options).arg("-L").arg(&self.folder);
+        command.env("RUSTC_BOOTSTRAP", "1").args(OPTIONS.split(' ')).args(options).arg(name).current_dir(&self.root);
         command.arg(format!("--remap-path-prefix={}/=", self.root.display()));
-        command.arg("--out-dir").arg(&self.folder).arg(name).current_dir(&self.root);
-        let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
-            .with_context(|| format!("starting {}", self.program.display()))?;
-        match ended.status.success() {
-            true => Ok(()),
-            false => bail!("{} does not compile:\n{}", name.display(), ended.errors.trim_end()),
-        }
+        let output = command.arg("--out-dir").arg(&self.folder).arg("-L").arg(&self.folder).output()?;
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim_end());
+        Ok(())
     }
 }
 
-/// Returns the first line that a program prints.
+/// Returns the line that a program prints.
 fn printed(program: &Path, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program).args(arguments).output();
     let output = output.with_context(|| format!("starting {}", program.display()))?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let line = text.lines().next().filter(|_| output.status.success());
-    line.map(str::to_owned).with_context(|| format!("{} {} prints nothing", program.display(), arguments.join(" ")))
+    ensure!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 /// Completes what LLVM writes: bounds of launches become directives, and positions in files outside the repository, as
 /// those of `core`, are left out, with all labels and sections for debuggers.
 fn finished(ptx: &str) -> String {
     let file = |line: &str| Some(line.strip_prefix("\t.file\t")?.split_once(' ')?.0.to_owned());
-    let is_ours = |line: &&str| line.contains(" \"kernels/");
-    let ours: Vec<String> = ptx.lines().filter(is_ours).filter_map(file).collect();
+    let ours: Vec<String> = ptx.lines().filter(|line| line.contains(" \"kernels/")).filter_map(file).collect();
     let mut text = String::new();
     let mut brace = 0; // where the body of the kernel starts
     for line in ptx.lines() {
-        if line == "{" {
-            brace = text.len();
-        } else if let Some(bound) = line.trim_start().strip_prefix("// .m") {
+        if let Some(bound) = line.trim_start().strip_prefix("// .m") {
             let bound = format!(".m{bound}\n");
             text.insert_str(brace, &bound);
             brace += bound.len();
             continue;
         }
-        let is_label = line.starts_with("$L__tmp") || line.starts_with("$L__func_");
+        if line == "{" {
+            brace = text.len();
+        }
         let loc = line.strip_prefix("\t.loc\t").and_then(|rest| rest.split(' ').next());
         let is_outside = loc.or(file(line).as_deref()).is_some_and(|number| !ours.iter().any(|our| our == number));
-        if !is_label && !is_outside && !line.starts_with("\t.section") {
-            text.push_str(line);
+        let is_for_debuggers = ["$L__tmp", "$L__func_", "\t.section"].iter().any(|start| line.starts_with(start));
+        if !is_outside && !is_for_debuggers {
+            text += line;
             text.push('\n');
         }
     }
     text
-}
-
-#[test]
-fn bounds_become_directives_and_positions_outside_are_left_out() {
-    let ptx = ".entry f(\n)\n{\n\t.loc\t1 2 3\n$L__tmp0:\n\t// .maxntid 32, 1, 1\n\t.loc\t2 1 1\n\t// .minnctapersm 2\n\tret;\n}\n\
-               \t.section\t.debug_macinfo\t{\t}\n\t.file\t1 \"kernels/rust/f.rs\"\n\t.file\t2 \"/rustc/core.rs\"\n";
-    let expected = ".entry f(\n)\n.maxntid 32, 1, 1\n.minnctapersm 2\n{\n\t.loc\t1 2 3\n\tret;\n}\n\
-                    \t.file\t1 \"kernels/rust/f.rs\"\n";
-    assert_eq!(finished(ptx), expected);
 }

@@ -16,7 +16,7 @@ use crate::source::{CompileJob, Include, local_includes, read_source};
 use crate::{cubin, output};
 
 /// Devices whose register counts are noted in the header.
-pub const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
+const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
 /// Number of compilations before a difference counts. Every second process gives one or the other.
 const TRIES: u32 = 20;
 
@@ -107,7 +107,7 @@ fn provenance(ptx: &str) -> &str {
 
 /// Returns whether two texts are equal apart from register counts, which ptxas does not give the same twice for every
 /// kernel, and from the numbers of calls in comments, which go on from one source to the next.
-pub fn is_same(old: &str, new: &str) -> bool {
+fn is_same(old: &str, new: &str) -> bool {
     let stable = |text: &str| -> Vec<String> {
         text.lines()
             .filter(|line| !line.starts_with("// sm_"))

@@ -9,12 +9,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use catalog::files::write_whole;
-use catalog::provenance::target_of;
 use xtask_support::{CommandOutcome, committed::compile_all, output, paths::repository};
 
 use crate::commands::maintain::readme;
-use crate::rust_kernels::{self, Rustc};
+use crate::rust_kernels;
 
 /// Folders in which sources are looked for.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
@@ -33,7 +31,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
     let root = repository();
     if let Some(rustc) = &args.rust {
-        return compile_rust(&root, rustc.as_deref(), args.check);
+        let (n_sources, n_changed) = rust_kernels::compile_all(&root, rustc.as_deref(), args.check)?;
+        output::print(&format!("{n_sources} sources, {n_changed} changed\n"))?;
+        return Ok(if args.check && n_changed > 0 { CommandOutcome::Failed } else { CommandOutcome::Passed });
     }
     let mut sources = Vec::new();
     if args.files.is_empty() {
@@ -60,30 +60,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
         // READMEs quote ptxas's report on the kernels.
         _ => readme::fill_all(&root),
     }
-}
-
-fn compile_rust(root: &Path, rustc: Option<&Path>, check: bool) -> anyhow::Result<CommandOutcome> {
-    let rustc = Rustc::find(root, rustc)?;
-    let (sources, prelude) = rust_kernels::sources(root)?;
-    rustc.compile_prelude(&prelude)?;
-    let mut n_changed = 0;
-    for source in &sources {
-        let ptx = rustc.compile(source, &prelude)?;
-        let target = target_of(root, source);
-        if std::fs::read_to_string(&target).is_ok_and(|old| is_same(&old, &ptx)) {
-            continue;
-        }
-        n_changed += 1;
-        let name = target.strip_prefix(root)?.display();
-        if check {
-            output::note(&format!("stale: {name}"));
-        } else {
-            write_whole(&target, &ptx).with_context(|| format!("writing {name}"))?;
-            output::note(&format!("wrote {name}"));
-        }
-    }
-    output::print(&format!("{} sources, {n_changed} changed\n", sources.len()))?;
-    Ok(if check && n_changed > 0 { CommandOutcome::Failed } else { CommandOutcome::Passed })
 }
 
 /// Returns all `.cu` files under a folder, except those whose PTX is packed by `cargo xtask solutions` and `fixtures`.
