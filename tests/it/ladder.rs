@@ -68,7 +68,7 @@ fn what_each_product_costs() {
         if kernel.name.contains("_v08_") && letters.ends_with(b"t") {
             as_stored.b = transposed(&product.b, k, n);
         }
-        let report = as_stored.check(kernel, CheckLevel::CheckedWithGlobalRaces, &want);
+        let report = as_stored.check(kernel, &kernel.ptx(), CheckLevel::CheckedWithGlobalRaces, &want);
         let threads = report.grid[0] * report.grid[1] * report.block[0];
         row(&mut table, &kernel.name, u64::from(threads) / 32 * k as u64, &report.total);
     }

@@ -43,7 +43,7 @@ fn results_are_right_and_counters_those_of_cpp() {
         let product = Product::<f32>::random(m, n, k, 29);
         let want = product.reference();
         for (kernel, rust) in siblings(&KERNELS.gemms) {
-            let reports = [&kernel.ptx(), &rust].map(|ptx| product.check_ptx(kernel, ptx, level, &want));
+            let reports = [&kernel.ptx(), &rust].map(|ptx| product.check(kernel, ptx, level, &want));
             check_same(&kernel.name, &shape, reports);
         }
     }

@@ -119,15 +119,10 @@ impl<T: Number> Product<T> {
         c
     }
 
-    /// Runs a kernel with C full of NaN before: no check may find anything, and each bit of C must be that of `want`.
+    /// Runs a kernel of this PTX with C full of NaN before: no check may find anything, and each bit of C must be that
+    /// of `want`.
     #[track_caller]
-    pub fn check(&self, kernel: &GemmKernel, check_level: CheckLevel, want: &[T]) -> Report {
-        self.check_ptx(kernel, &kernel.ptx(), check_level, want)
-    }
-
-    /// Does the same with another text of the kernel.
-    #[track_caller]
-    pub fn check_ptx(&self, kernel: &GemmKernel, ptx: &str, check_level: CheckLevel, want: &[T]) -> Report {
+    pub fn check(&self, kernel: &GemmKernel, ptx: &str, check_level: CheckLevel, want: &[T]) -> Report {
         let &Self { m, n, k, .. } = self;
         let name = format!("{} on {m} x {n} x {k}", kernel.name);
         let gpu = Gpu::with_memory(1 << 34);
