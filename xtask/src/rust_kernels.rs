@@ -2,6 +2,7 @@
 //!
 //! Its LLVM generates PTX, so it needs neither NVRTC nor a GPU; it does need `core` for the target, or its source.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -122,17 +123,30 @@ fn printed(program: &Path, arguments: &[&str]) -> Result<String> {
 }
 
 /// Completes what LLVM writes: bounds of launches become directives, and positions in files outside the repository, as
-/// those of `core`, are left out, with all labels and sections for debuggers.
+/// those of `core`, are left out, with all labels and sections for debuggers. A tile's address becomes its name: from a
+/// converted address ptxas knows no alignment, and merges no neighbouring loads.
 fn finished(ptx: &str) -> String {
     let file = |line: &str| Some(line.strip_prefix("\t.file\t")?.split_once(' ')?.0.to_owned());
     let ours: Vec<String> = ptx.lines().filter(|line| line.contains(" \"kernels/")).filter_map(file).collect();
     let mut text = String::new();
     let mut brace = 0; // where the body of the kernel starts
+    let mut tiles = HashMap::new();
+    let operands = |word: &str, line: &str| -> Option<(String, String)> {
+        let (to, from) = line.trim_start().strip_prefix(word)?.trim_end_matches(';').split_once(", ")?;
+        Some((to.trim().to_owned(), from.to_owned()))
+    };
     for line in ptx.lines() {
         if let Some(bound) = line.trim_start().strip_prefix("// .m") {
             let bound = format!(".m{bound}\n");
             text.insert_str(brace, &bound);
             brace += bound.len();
+            continue;
+        }
+        tiles.extend(operands("cvta.shared.u64", line));
+        if let Some((to, from)) = operands("cvta.to.shared.u64", line)
+            && let Some(name) = tiles.get(&from)
+        {
+            text += &format!("\tmov.b64 \t{to}, {name};\n");
             continue;
         }
         if line == "{" {
