@@ -101,9 +101,7 @@ pub(crate) fn directives(line: &str) -> Result<Vec<Directive<'_>>> {
             continue;
         }
         let words = split_words(&line[open.end()..open.end() + length])?;
-        let Some((name, args)) = words.split_first() else {
-            return Err(Error::msg("`{{#}}` names no directive"));
-        };
+        let Some((name, args)) = words.split_first() else { return Err(Error::msg("`{{#}}` names no directive")) };
         out.push(Directive {
             alone: line[..at.start].trim_matches([' ', '>']).is_empty() && line[at.end..].trim().is_empty(),
             at,

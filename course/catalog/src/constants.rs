@@ -74,18 +74,14 @@ const fn definition(source: &[u8], name: &[u8]) -> Option<usize> {
 
 /// Returns the value of factors with `*` and `/` between them, and where they end.
 const fn product(source: &[u8], at: usize) -> Option<(u32, usize)> {
-    let Some((mut value, mut at)) = factor(source, at) else {
-        return None;
-    };
+    let Some((mut value, mut at)) = factor(source, at) else { return None };
     loop {
         at = skip_spaces(source, at);
         let operator = byte(source, at);
         if !matches!(operator, b'*' | b'/') {
             return Some((value, at));
         }
-        let Some((next, end)) = factor(source, at + 1) else {
-            return None;
-        };
+        let Some((next, end)) = factor(source, at + 1) else { return None };
         let result = match operator {
             b'*' => value.checked_mul(next),
             _ => value.checked_div(next),

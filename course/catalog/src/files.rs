@@ -176,9 +176,7 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// Removes `NAME.PID.tmp` beside `path`, a file or folder, where the process PID is gone.
 fn remove_abandoned(path: &Path) {
-    let Some(name) = path.file_name().and_then(|name| name.to_str()) else {
-        return;
-    };
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return };
     for entry in std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten() {
         let found = entry.file_name();
         let pid = found

@@ -169,9 +169,7 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVar
         let steps: Vec<&str> = catalogues.iter().map(|catalogue| catalogue.step.as_str()).collect();
         return Err(AssignError::NothingToVary { step: step.clone(), steps: steps.join(", ") });
     };
-    let Some(point) = variant.draw(step, seed) else {
-        return Err(AssignError::NoPoints(step.clone()));
-    };
+    let Some(point) = variant.draw(step, seed) else { return Err(AssignError::NoPoints(step.clone())) };
     let place = |why| AssignError::Variant { step: step.clone(), point: point.clone(), why: Box::new(why) };
     let file = variant::reference_of(step);
     let text = std::fs::read_to_string(root.join(&file)).map_err(FileError::at(&file))?;
@@ -423,9 +421,7 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
         _ => drop(table.remove("rebuild")),
     }
     for kind in ["transfer", "host"] {
-        let Some(Value::Array(tasks)) = table.get_mut(kind) else {
-            continue;
-        };
+        let Some(Value::Array(tasks)) = table.get_mut(kind) else { continue };
         let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
         tasks.retain(|task| id(task).is_some_and(|id| assigned(Some(&id)).is_some()));
         for task in tasks.iter_mut() {

@@ -278,9 +278,7 @@ enum Judged {
 /// Judges a source and stores the outcome. An error concerns the folder for results: failures of one source do not stop
 /// the others.
 fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, FileError> {
-    let (SubmittedFile::Text(source), Some(key)) = (&entry.handed, &entry.key) else {
-        return Ok(Judged::Stored);
-    };
+    let (SubmittedFile::Text(source), Some(key)) = (&entry.handed, &entry.key) else { return Ok(Judged::Stored) };
     let job = work(grading.out).join(format!("{key}.job"));
     let io = FileError::at(&job);
     let remove = || match std::fs::remove_dir_all(&job) {

@@ -16,9 +16,7 @@ pub fn agrees(step: &str, kernels: &[Kernel]) {
     assert_eq!(declared, step.kernels.iter().map(|kernel| kernel.name).filter(named).collect::<Vec<_>>());
     for (kernel, listed) in kernels.iter().zip(step.kernels) {
         assert!(kernel.computes(listed.work), "{} is declared as something else", kernel.name);
-        let Some((code, config)) = kernel.code().zip(kernel.config(Shape::square(1))) else {
-            continue;
-        };
+        let Some((code, config)) = kernel.code().zip(kernel.config(Shape::square(1))) else { continue };
         let header = format!("// source: kernels/{}.cu ", listed.source.unwrap_or_default());
         assert!(code.ptx.contains(&header), "{}: the PTX is of another source", kernel.name);
         let (x, y, z) = config.block_dim;

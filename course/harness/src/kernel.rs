@@ -287,9 +287,7 @@ impl Kernel {
     /// Returns the launch for a shape on a device with `n_sms` multiprocessors; `None` for the CPU and for libraries.
     pub fn launch_config(&self, shape: Shape, n_sms: usize) -> Option<LaunchConfig> {
         let config = self.config(shape)?;
-        let Some(blocks) = self.blocks else {
-            return Some(config);
-        };
+        let Some(blocks) = self.blocks else { return Some(config) };
         let (x, y, z) = config.grid_dim;
         let tiles = x.saturating_mul(y).saturating_mul(z);
         Some(LaunchConfig { grid_dim: (blocks(tiles, u32::try_from(n_sms).unwrap_or(u32::MAX)), 1, 1), ..config })

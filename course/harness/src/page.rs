@@ -106,9 +106,7 @@ pub(crate) struct PassedKernels {
 
 impl PassedKernels {
     pub(crate) fn add(&mut self, entry: &Entry<'_>) {
-        let Some(passed) = entry.passed().filter(|_| entry.kernel.code().is_some()) else {
-            return;
-        };
+        let Some(passed) = entry.passed().filter(|_| entry.kernel.code().is_some()) else { return };
         let code = passed.machine_code.as_deref();
         self.kernels += 1;
         self.as_machine_code += usize::from(code.is_some_and(|code| code.counters.is_some()));

@@ -44,9 +44,7 @@ fn revision() -> String {
         let text = String::from_utf8(output.stdout).ok()?;
         output.status.success().then(|| text.trim().to_owned())
     };
-    let Some(revision) = git(&["rev-parse", "--short=12", "HEAD"]) else {
-        return "unknown".into();
-    };
+    let Some(revision) = git(&["rev-parse", "--short=12", "HEAD"]) else { return "unknown".into() };
     match git(&["status", "--porcelain", "--untracked-files=no"]).as_deref() {
         Some("") => revision,
         _ => format!("{revision}-dirty"),

@@ -255,9 +255,7 @@ impl<'a, T: Accumulator + Value> Judgement<'a, T> {
             let shape = criterion.shape();
             if !launched.iter().any(|(trial, _)| trial.shape == shape) {
                 let mut trials = trials::<T>(self.task.work, shape, self.request.seed, self.request.threads);
-                let Some(mut trial) = trials.next_back() else {
-                    continue;
-                };
+                let Some(mut trial) = trials.next_back() else { continue };
                 trial.right_on_integers &= self.mismatch.is_none();
                 let was_broken = self.is_broken();
                 match self.launch(&trial, CheckLevel::Count, &self.module.launch_setup(shape)) {

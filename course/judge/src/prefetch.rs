@@ -40,9 +40,7 @@ pub enum Prefetch {
 
 /// Follows the first warp of the first block that both loads and multiplies, or all of its warps where none does both.
 pub fn detect<T: Accumulator + Value>(module: &EmulatedModule<'_>, trial: &Trial<T>, bk: usize) -> Prefetch {
-    let Some((report, first)) = module.trace(trial, 0, MAX_STEPS) else {
-        return Prefetch::Nothing;
-    };
+    let Some((report, first)) = module.trace(trial, 0, MAX_STEPS) else { return Prefetch::Nothing };
     let texts: Vec<&str> = report.instructions.iter().map(|i| i.text.as_str()).collect();
     let program = Program::new(&texts);
     let steps_of_k = trial.shape.k.div_ceil(bk.max(1)).max(1) as f64;

@@ -68,9 +68,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.join(folder)).map_err(unreadable)? {
         let file = entry.map_err(unreadable)?.file_name();
-        let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".cu")) else {
-            continue;
-        };
+        let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".cu")) else { continue };
         let path = folder.join(&file);
         found.push(Fixture { name: name.to_owned(), source: joined(root, &path)?, path });
     }

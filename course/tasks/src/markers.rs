@@ -106,9 +106,7 @@ pub fn complaints(text: &str, step: &str) -> Vec<(usize, String)> {
     let mut names: Vec<&str> = Vec::new();
     let mut solution: Option<usize> = None;
     for (number, line) in (1..).zip(text.lines()) {
-        let Some(comment) = line.trim().strip_prefix("// ") else {
-            continue;
-        };
+        let Some(comment) = line.trim().strip_prefix("// ") else { continue };
         if let Some(name) = comment.strip_prefix("ANCHOR: ") {
             if names.contains(&name) {
                 found.push((number, format!("a second ANCHOR is called `{name}`")));

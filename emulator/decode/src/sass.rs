@@ -98,9 +98,7 @@ impl<'a> SassLowering<'a> {
         account: &'a Account,
     ) -> Result<Self> {
         let code = &kernel.instructions[..];
-        let Some(first) = code.first() else {
-            return Err(refused(format!("the empty kernel `{}`", kernel.name)));
-        };
+        let Some(first) = code.first() else { return Err(refused(format!("the empty kernel `{}`", kernel.name))) };
         Ok(SassLowering {
             name: &kernel.name,
             level,

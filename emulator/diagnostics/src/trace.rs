@@ -111,9 +111,7 @@ impl<'a> Trace<'a> {
             let mut steps = 0;
             while let Some((register, before)) = open.pop().filter(|_| compares && steps < NEAR) {
                 steps += 1;
-                let Some(parts) = last(register, before).and_then(|at| Some((at, self.parts(at)?))) else {
-                    continue;
-                };
+                let Some(parts) = last(register, before).and_then(|at| Some((at, self.parts(at)?))) else { continue };
                 let (at, parts) = parts;
                 let sources = parts.operands.get(1..)?;
                 if sources.iter().any(|source| ["%envreg1", "%envreg2", "[grid_workspace]"].contains(source)) {

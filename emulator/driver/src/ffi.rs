@@ -439,9 +439,7 @@ fn is_writable(maps: &str, address: u64, n: u64) -> bool {
         let mut words = line.split_ascii_whitespace();
         let bounds = words.next().and_then(|word| word.split_once('-'));
         let number = |text: &str| u64::from_str_radix(text, 16).ok();
-        let Some((Some(from), Some(to))) = bounds.map(|(from, to)| (number(from), number(to))) else {
-            return false;
-        };
+        let Some((Some(from), Some(to))) = bounds.map(|(from, to)| (number(from), number(to))) else { return false };
         if to <= next {
             continue;
         }

@@ -51,9 +51,7 @@ impl Module {
     /// Reads a cubin. Fails when it is damaged, for another [`Architecture`], or has an instruction outside the table.
     pub fn read(cubin: &[u8]) -> Result<Module, ReadError> {
         let (header, sm) = (header(cubin)?, sm_of(cubin)?);
-        let Some(architecture) = Architecture::of(sm) else {
-            return Err(ReadErrorKind::Architecture(sm).at("file"));
-        };
+        let Some(architecture) = Architecture::of(sm) else { return Err(ReadErrorKind::Architecture(sm).at("file")) };
         let mut module = File::new(cubin, header)?.module(architecture)?;
         module.architecture = sm;
         Ok(module)

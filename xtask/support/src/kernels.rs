@@ -21,9 +21,7 @@ pub fn programs(steps: &[&'static Step]) -> Result<Programs> {
 /// Compiles what was edited where Cargo builds the steps. Programs that are not built again carry the PTX of the time
 /// when they were built, which an edit does not reach.
 fn compile_edited(steps: &[&Step]) -> Result<()> {
-    let Some(root) = paths::checkout() else {
-        return Ok(());
-    };
+    let Some(root) = paths::checkout() else { return Ok(()) };
     if paths::builder(&root).is_none() {
         return without_cargo(&root, steps);
     }
@@ -66,9 +64,7 @@ fn lacks_cubin(root: &Path, source: &Path) -> bool {
 
 /// Returns the cubins as of the last commit, of those kernels whose machine code has changed since.
 pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
-    let Some(root) = paths::checkout().filter(|root| paths::builder(root).is_some()) else {
-        return Vec::new();
-    };
+    let Some(root) = paths::checkout().filter(|root| paths::builder(root).is_some()) else { return Vec::new() };
     let cubins: Vec<String> = sources(steps)
         .iter()
         .filter_map(|name| provenance::cubin_of(&root, &staleness::source_of(&root, name)))
@@ -97,9 +93,7 @@ pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
 fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
     for name in sources(steps) {
         let source = staleness::source_of(root, name);
-        let State::Edited(file) = staleness::state(root, &source) else {
-            continue;
-        };
+        let State::Edited(file) = staleness::state(root, &source) else { continue };
         if paths::is_built_in(root) {
             bail!(
                 "{file} changed since it was compiled, and cargo, which builds it in, is not on the PATH; \

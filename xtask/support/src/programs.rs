@@ -59,9 +59,7 @@ impl Programs {
     /// Builds the programs of some steps when Cargo started this program or this program lies in the checkout;
     /// otherwise finds those beside it.
     pub fn find_or_build(steps: &[&'static Step]) -> Result<Self> {
-        let Some(root) = paths::checkout() else {
-            return Self::prebuilt(steps);
-        };
+        let Some(root) = paths::checkout() else { return Self::prebuilt(steps) };
         if let Some(cargo) = paths::builder(&root) {
             if is_read_only() {
                 let there = Self::prebuilt(steps).context("the folder is read-only, so nothing can be built in it");
@@ -253,9 +251,7 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
     let waiting = Waiting::for_child(&child);
     let mut paths = BTreeMap::new();
     for line in BufReader::new(child.stdout.take().context("no output")?).lines() {
-        let Ok(message) = serde_json::from_str::<serde_json::Value>(&line?) else {
-            continue;
-        };
+        let Ok(message) = serde_json::from_str::<serde_json::Value>(&line?) else { continue };
         let (target, path) = (&message["target"], message["executable"].as_str());
         let built = names.iter().find(|name| target["name"] == **name);
         if let (Some(name), Some(path)) = (built, path) {

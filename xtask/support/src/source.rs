@@ -181,9 +181,7 @@ fn add_includes(
         let places = include_folders(root, path).map(|folder| folder.join(written));
         // Not every line is compiled (`#if 0`), so what cannot be a header is passed over; NVRTC complains where it
         // matters.
-        let Some(path) = places.into_iter().find(|path| path.is_file()) else {
-            continue;
-        };
+        let Some(path) = places.into_iter().find(|path| path.is_file()) else { continue };
         if seen.contains(&path) {
             continue;
         }

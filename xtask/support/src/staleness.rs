@@ -18,12 +18,8 @@ pub enum State {
 
 /// Looks at the PTX of `kernels/NAME.cu` or of any other source in the checkout.
 pub fn state(root: &Path, source: &Path) -> State {
-    let Ok(bytes) = std::fs::read(target_of(root, source)) else {
-        return State::Missing;
-    };
-    let Ok(ptx) = String::from_utf8(bytes) else {
-        return State::Damaged("it is not text".into());
-    };
+    let Ok(bytes) = std::fs::read(target_of(root, source)) else { return State::Missing };
+    let Ok(ptx) = String::from_utf8(bytes) else { return State::Damaged("it is not text".into()) };
     match provenance::compare(root, &ptx) {
         Ok(()) => {}
         Err(Stale::Edited(file) | Stale::Gone(file)) => return State::Edited(file),

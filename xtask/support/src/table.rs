@@ -109,9 +109,7 @@ fn timed(passed: &VerifiedRun, rate: Option<f64>) -> [String; 3] {
 fn counts(one: &Measurement, passed: &VerifiedRun) -> Vec<String> {
     let code = passed.machine_code.as_deref();
     let counters = code.and_then(|code| code.counters.as_ref());
-    let Some(c) = counters.or(passed.counters.as_ref()) else {
-        return Vec::new();
-    };
+    let Some(c) = counters.or(passed.counters.as_ref()) else { return Vec::new() };
     let prediction = code.and_then(|code| code.predicted.prediction.as_ref());
     let work = work(one);
     let times = match work {

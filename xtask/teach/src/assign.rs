@@ -170,9 +170,7 @@ fn drawn() -> u64 {
 }
 
 fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
-    let Some(path) = path else {
-        return Ok(BTreeMap::new());
-    };
+    let Some(path) = path else { return Ok(BTreeMap::new()) };
     let name = path.display().to_string();
     let text = read_text(path).with_context(|| name.clone())?;
     let minutes = Minutes::parse(&text, &name)?;
@@ -182,9 +180,7 @@ fn minutes(path: Option<&Path>) -> Result<BTreeMap<String, u32>> {
 /// Takes packages out of Cargo.lock that the repository does not need, so that the first build changes nothing. Where
 /// that is not possible now, Cargo does it then.
 fn tidy_lock(out: &Path) {
-    let Some(cargo) = paths::cargo().or_else(|| on_path("cargo")) else {
-        return;
-    };
+    let Some(cargo) = paths::cargo().or_else(|| on_path("cargo")) else { return };
     let arguments = ["metadata", "--offline", "--quiet", "--format-version", "1"];
     runs_in_silence(Command::new(cargo).args(arguments).current_dir(out));
 }

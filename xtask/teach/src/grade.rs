@@ -506,12 +506,8 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
 /// why; otherwise returns the error.
 #[cfg(unix)]
 fn passed_on(error: anyhow::Error) -> anyhow::Error {
-    let Some(stopped) = error.downcast_ref::<clang::Stopped>() else {
-        return error;
-    };
-    let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&stopped.status) else {
-        return error;
-    };
+    let Some(stopped) = error.downcast_ref::<clang::Stopped>() else { return error };
+    let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&stopped.status) else { return error };
     // clang is still busy with the signal of the first limit when the second one, a second later, kills it.
     let signal = if signal == libc::SIGKILL && grader::confine::is_out_of_time() { libc::SIGXCPU } else { signal };
     let signal = u8::try_from(signal).unwrap_or_default();

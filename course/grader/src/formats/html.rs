@@ -116,9 +116,7 @@ fn code(text: &str) -> String {
 }
 
 fn parts(class: &ClassGrades) -> String {
-    let Some(first) = class.students.first() else {
-        return String::new();
-    };
+    let Some(first) = class.students.first() else { return String::new() };
     let n = class.students.len();
     let rows = first.items.iter().map(|item| {
         let all = class.students.iter().flat_map(|student| &student.items);

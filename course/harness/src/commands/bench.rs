@@ -120,9 +120,7 @@ impl StepRun<'_> {
 
     /// Loads cuBLAS and measures the ceilings of a real GPU, with which the results are compared.
     fn measure_ceilings(&mut self) {
-        let Some(gpu) = self.gpu.as_ref().filter(|gpu| gpu.emulator.is_none()) else {
-            return;
-        };
+        let Some(gpu) = self.gpu.as_ref().filter(|gpu| gpu.emulator.is_none()) else { return };
         match gpu.cublas() {
             Ok(cublas) => self.run.cublas = Some(cublas.version.clone()),
             Err(why) => eprintln!("no comparison with cuBLAS: {why}"),
@@ -142,9 +140,7 @@ impl StepRun<'_> {
     ) -> Result<KernelOutcome, StepError> {
         let work = self.work(kernel);
         self.gpu()?;
-        let Some(gpu) = &self.gpu else {
-            return Ok(KernelOutcome::not_run("there is no device"));
-        };
+        let Some(gpu) = &self.gpu else { return Ok(KernelOutcome::not_run("there is no device")) };
         let setup = Setup { gpu, purpose, ptx: self.ptx.as_deref(), cubins: &self.cubins, duel: self.duel };
         let measured = measure(setup, kernel, work, case)?;
         if measured.lost {

@@ -120,9 +120,7 @@ impl StepRun<'_> {
         }
         let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
-        let LaunchKind::Device { launch, .. } = kernel.kind else {
-            return Ok(sum);
-        };
+        let LaunchKind::Device { launch, .. } = kernel.kind else { return Ok(sum) };
         let summed = match_launch!(
             launch,
             launch => product(gpu, gemm(gpu, function, launch, shape, config), work, shape, seed),
@@ -158,9 +156,7 @@ fn product<R: Real, T: Element<R>>(
     if gpu.emulator.is_some() {
         return Ok((sum, None));
     }
-    let Ok(cublas) = gpu.cublas() else {
-        return Ok((sum, None));
-    };
+    let Ok(cublas) = gpu.cublas() else { return Ok((sum, None)) };
     match yardstick::unasked::<R, T>(gpu, cublas, (work, shape), &a, &b) {
         Ok(theirs) => Ok((sum, Some(sum_of(&theirs)))),
         Err(StepError::CouldNot(why)) => {

@@ -112,9 +112,7 @@ impl<'a> Subject<'a> {
         if matches!(self.kernel.kind, LaunchKind::Cublas { .. }) {
             return Ok(None);
         }
-        let (Ok(cublas), Some(b)) = (gpu.cublas(), &inputs.b) else {
-            return Ok(None);
-        };
+        let (Ok(cublas), Some(b)) = (gpu.cublas(), &inputs.b) else { return Ok(None) };
         let (other, got) = match yardstick::yardstick(gpu, cublas, (self.work, shape), &inputs.a, b) {
             // cuBLAS multiplies 8-bit numbers of some sizes only.
             Err(StepError::CouldNot(why)) => {
@@ -138,9 +136,7 @@ impl<'a> Subject<'a> {
     /// Sets the checks and the budget of the next launch on the emulated device.
     fn set_checks(&self, shape: Shape, counts: bool) {
         use emulator_client::CheckLevel;
-        let Some(emulator) = self.setup.gpu.emulator else {
-            return;
-        };
+        let Some(emulator) = self.setup.gpu.emulator else { return };
         emulator.set_diagnosis(Some(false));
         emulator.set_budget(Some(shape.budget()));
         emulator.set_checks(Some(match (self.setup.purpose, counts) {
@@ -254,9 +250,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     /// Returns the time that a real GPU would take, by the emulated one.
     fn predict(&self, which: CodeKind, inputs: &TestInputs<'_, T>) -> Result<PredictedLaunch, StepError> {
         let gpu = self.subject.setup.gpu;
-        let Some(emulator) = gpu.emulator else {
-            return Ok(no_prediction("this is a real GPU"));
-        };
+        let Some(emulator) = gpu.emulator else { return Ok(no_prediction("this is a real GPU")) };
         let mut session = self.session(which, inputs)?;
         emulator.predict_next();
         session.launch()?;
@@ -323,18 +317,14 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
         if gpu.emulator.is_some() || small == shape {
             return Ok(None);
         }
-        let Some(config) = self.subject.kernel.launch_config(small, gpu.info.n_sms) else {
-            return Ok(None);
-        };
+        let Some(config) = self.subject.kernel.launch_config(small, gpu.info.n_sms) else { return Ok(None) };
         // A transpose has one input, of m x n.
         let a = vec![T::default(); small.m * if small.k > 0 { small.k } else { small.n }];
         let b = (small.k > 0).then(|| vec![T::default(); small.k * small.n]);
         let launch = (self.make)(CodeKind::Ptx, small, config);
         let mut session = Session::new(gpu, launch, &a, b.as_deref(), small.m * small.n)?;
         // The first launch of a kernel takes longer than the others. If it fails, the next one returns its error.
-        let Ok(first) = session.time_ms(1) else {
-            return Ok(None);
-        };
+        let Ok(first) = session.time_ms(1) else { return Ok(None) };
         let took = if first < timing::TOO_SLOW_MS / 100.0 { session.time_ms(1)? } else { first };
         let expected = took * shape.volume() / small.volume();
         Ok((expected > timing::TOO_SLOW_MS).then(|| {

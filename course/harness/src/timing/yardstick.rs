@@ -86,9 +86,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
     /// Chooses the fastest algorithm. They are timed as the yardstick will be, in turns, so that none has a cooler
     /// chip; the fastest try of each counts. Refused algorithms are left out, unless nothing is left.
     fn choose(&mut self, gpu: &Gpu) -> Result<(), StepError> {
-        let Some(others) = self.light.as_ref().map(light::Product::count) else {
-            return Ok(());
-        };
+        let Some(others) = self.light.as_ref().map(light::Product::count) else { return Ok(()) };
         let (mut candidates, mut refused) = (Vec::new(), None);
         for algorithm in std::iter::once(None).chain((0..others).map(Some)) {
             self.algorithm = algorithm;

@@ -123,9 +123,7 @@ impl Program {
         let mut open: Vec<usize> = Vec::new();
         let mut groups: Vec<Vec<usize>> = Vec::new();
         for step in steps {
-            let Some(instruction) = self.instructions.get(step.instr as usize) else {
-                continue;
-            };
+            let Some(instruction) = self.instructions.get(step.instr as usize) else { continue };
             let now = fmas;
             let barrier = followed.fmas.len() - 1;
             let lanes = f64::from(step.lanes.count_ones());

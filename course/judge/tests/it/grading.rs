@@ -152,9 +152,7 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
-    let Some(class) = Class::new("hostile") else {
-        return;
-    };
+    let Some(class) = Class::new("hostile") else { return };
     let canary = class.folder.join("canary.h");
     std::fs::write(&canary, format!("#error {CANARY}\n")).expect("a file");
     let canary = canary.display().to_string();
@@ -327,9 +325,7 @@ fn records_and_exit_codes_with_bubblewrap() {
 /// Attacks on a compiler, with Clang. Every source gets a verdict: none is left to a person.
 #[test]
 fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
-    let Some(class) = Class::with("clang", "clang") else {
-        return;
-    };
+    let Some(class) = Class::with("clang", "clang") else { return };
     let looks = "#if __has_include(\"/etc/hosts\") || __has_include(\"/usr/include/stdio.h\") || __has_include(\"/dev/null\")\n\
                  #error seen\n#endif\n";
     let submissions = [
@@ -397,9 +393,7 @@ fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
 /// Kernels of `tests/data/solutions`, with the points that they get.
 #[test]
 fn points_are_those_of_the_table_with_bubblewrap() {
-    let Some(class) = Class::new("points") else {
-        return;
-    };
+    let Some(class) = Class::new("points") else { return };
     let expected = include_str!("points.csv");
     let all = tasks::solutions::load(root(), "v02").unwrap_or_else(|why| panic!("{why}"));
     for line in expected.lines().skip(1) {

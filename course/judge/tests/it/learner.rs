@@ -121,9 +121,7 @@ fn solutions_pass_with_clang() {
 
 #[track_caller]
 fn pass(compiler: &'static str, names: &[String]) {
-    let Some(learner) = Learner::with(compiler, "solutions") else {
-        return;
-    };
+    let Some(learner) = Learner::with(compiler, "solutions") else { return };
     expect_no_complaint(names, |name| {
         let verdict = learner.verdict(name, &learner.solution(name));
         (verdict.status != Status::Passed).then(|| format!("{name} by {compiler}: {verdict:#?}"))
@@ -148,9 +146,7 @@ fn explained(learner: &Learner, name: &str) -> Vec<Explained> {
 #[test]
 fn copies_are_explained_beside_the_solution() {
     for compiler in ["nvrtc", "clang"] {
-        let Some(learner) = Learner::with(compiler, "explain") else {
-            continue;
-        };
+        let Some(learner) = Learner::with(compiler, "explain") else { continue };
         learner.judged("v05", &learner.solution("v05"));
         let [yours, finished] = explained(&learner, "v05").try_into().expect("two kernels");
         assert!(yours.right && finished.right && !yours.lines.is_empty());
@@ -175,9 +171,7 @@ fn copies_are_explained_beside_the_solution() {
 #[test]
 fn messages_of_each_compiler_are_understood() {
     for compiler in ["nvrtc", "clang"] {
-        let Some(learner) = Learner::with(compiler, "messages") else {
-            continue;
-        };
+        let Some(learner) = Learner::with(compiler, "messages") else { continue };
         let good = learner.solution("v05");
         let line = |text: &str| good.lines().position(|line| line.contains(text)).expect("there") as u32 + 1;
         let cases = [
@@ -214,9 +208,7 @@ fn messages_of_each_compiler_are_understood() {
 
 #[test]
 fn small_edits_that_pass_are_shown() {
-    let Some(learner) = Learner::with("nvrtc", "edits") else {
-        return;
-    };
+    let Some(learner) = Learner::with("nvrtc", "edits") else { return };
     // The task, what its finished kernel has, what a copy has instead, and the line that changes.
     let mistakes = [
         ("v01", "A[row * K + k]", "A[row * N + k]"),
@@ -255,9 +247,7 @@ fn small_edits_that_pass_are_shown() {
 
 #[test]
 fn starters_without_the_ideas_of_other_steps_compile_and_fail() {
-    let Some(learner) = Learner::with("nvrtc", "left-out") else {
-        return;
-    };
+    let Some(learner) = Learner::with("nvrtc", "left-out") else { return };
     for task in kernel_tasks().iter().filter(|task| !task.shows.is_empty()) {
         let starter = tasks::starter::starter(task, &read(&task.solution));
         let steps: Vec<TaskName> = task.shows.iter().map(|part| TaskName::rebuild(&part.of)).collect();
@@ -271,9 +261,7 @@ fn starters_without_the_ideas_of_other_steps_compile_and_fail() {
 /// A repository made with `assign --gpu-required`, checked on the emulated GPU.
 #[test]
 fn nothing_passes_without_the_gpu_that_counts() {
-    let Some(learner) = ["nvrtc", "clang"].iter().find_map(|compiler| Learner::with(compiler, "gpu")) else {
-        return;
-    };
+    let Some(learner) = ["nvrtc", "clang"].iter().find_map(|compiler| Learner::with(compiler, "gpu")) else { return };
     learner.count_from_a_gpu();
     let checked = |text: &str, json: &[&str]| {
         std::fs::write(learner.root.join("my/v02.cu"), text).expect("a file");
@@ -341,9 +329,7 @@ fn remedied(source: &str, text: &str, line: u32) -> Option<String> {
 
 #[test]
 fn remedies_remove_what_they_are_for() {
-    let Some(learner) = Learner::with("nvrtc", "remedies") else {
-        return;
-    };
+    let Some(learner) = Learner::with("nvrtc", "remedies") else { return };
     // Where results count from a GPU, a copy that fails is not searched for edits that pass: what
     // `small_edits_that_pass_are_shown` tests, and most of the time here.
     learner.count_from_a_gpu();

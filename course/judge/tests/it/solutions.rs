@@ -131,9 +131,7 @@ fn no_printed_kernel_solves_a_task_that_is_drawn() {
     let mut printed: Vec<(Task, String, String)> = Vec::new();
     let all = all();
     for catalogue in catalogues() {
-        let Some(variant) = &catalogue.variant else {
-            continue;
-        };
+        let Some(variant) = &catalogue.variant else { continue };
         assert!(variant.points.len() >= MIN_POINTS, "{}", catalogue.step);
         let kernels: Vec<String> =
             catalogue.tasks.iter().filter(|task| task.host.is_none()).map(|task| ptx_of(&task.solution)).collect();
@@ -186,9 +184,7 @@ fn there_are_enough_of_them_for_every_task() {
 fn every_mistake_has_its_hint() {
     let mut lacking = Vec::new();
     for (solution, _) in all() {
-        let Some(code) = solution.expect.first() else {
-            continue;
-        };
+        let Some(code) = solution.expect.first() else { continue };
         let hint = tasks::hints::choose(&solution.task, Some(code));
         if hint.symptom != code || hint.levels.len() != 3 {
             lacking.push(format!("{} {code} ({})", solution.task.name, solution.name));

@@ -156,9 +156,7 @@ impl Question {
         }
         let derive = self.derive.as_ref()?;
         let kernel = catalog::STEPS.iter().flat_map(|step| step.kernels).find(|kernel| kernel.name == derive.kernel);
-        let Some(kernel) = kernel else {
-            return Some(format!("derive: there is no kernel `{}`", derive.kernel));
-        };
+        let Some(kernel) = kernel else { return Some(format!("derive: there is no kernel `{}`", derive.kernel)) };
         if derive.measure.needs_depth() && derive.bk.is_none() {
             return Some("derive: this measure needs bk".into());
         }

@@ -35,9 +35,7 @@ pub(crate) fn find_mismatches(ops: &mut [VirtualOp], starts: &[u32], instrs: &[I
     for (at, op) in ops.iter_mut().enumerate() {
         let instr = op.instr as usize;
         let OpKind::Mma(mma) = &mut op.kind else { continue };
-        let Some(wanted) = instrs.get(instr).and_then(|instr| fragments_taken(instr.mnemonic())) else {
-            continue;
-        };
+        let Some(wanted) = instrs.get(instr).and_then(|instr| fragments_taken(instr.mnemonic())) else { continue };
         let [n_a, n_b, n_c] = mma.form.registers();
         let (mut a, mut b) = (&mma.a[..n_a], &mma.b[..n_b]);
         // An MMA with 32 columns and 8 rows is computed transposed.

@@ -238,9 +238,7 @@ impl<'a> PtxLowering<'a> {
         let [format, values] = arguments else { return Err(self.invalid("`vprintf` takes 2 arguments")) };
         let format = self.passed_source(format, Class::Bits64, 8)?;
         let arguments = self.passed_source(values, Class::Bits64, 8)?;
-        let [result] = returns else {
-            return self.emit(OpKind::Printf { format, arguments, dst: None });
-        };
+        let [result] = returns else { return self.emit(OpKind::Printf { format, arguments, dst: None }) };
         let id = self.registers.fresh(Class::Bits32);
         self.emit(OpKind::Printf { format, arguments, dst: Some(id) })?;
         self.hand_back(&Binding::ParamRegister(Reg { id, class: Class::Bits32, bits: 32 }, 4), result)

@@ -21,9 +21,7 @@ impl<'a> PtxLowering<'a> {
         let Operand::Texture { handles, coordinates: given } = &instruction.operands[1] else {
             return Err(self.invalid("`tex` needs a texture and coordinates in brackets"));
         };
-        let [handle] = &handles[..] else {
-            return Err(self.unsupported("a texture fetch with a sampler of its own"));
-        };
+        let [handle] = &handles[..] else { return Err(self.unsupported("a texture fetch with a sampler of its own")) };
         if !self.is_register(handle, Class::Bits64)? {
             return Err(self.unsupported("a texture reference (use a texture object)"));
         }

@@ -267,9 +267,7 @@ impl SassLowering<'_> {
         let sources = [self.predicate(0)?, self.predicate(1)?, self.predicate(2)?];
         let mut writes = Vec::new();
         for at in 0..2 {
-            let (Some(dst), Some(table)) = (self.wanted_predicate(at), self.immediate(3 + at)) else {
-                continue;
-            };
+            let (Some(dst), Some(table)) = (self.wanted_predicate(at), self.immediate(3 + at)) else { continue };
             let table = self.step(SassStep::Table(table as u8));
             writes.push(PendingResult::Pred(dst, self.value(table, &sources)?));
         }

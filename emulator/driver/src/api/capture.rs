@@ -36,9 +36,7 @@ fn info(handle: Handle, status: Out<c_uint>, out: Info) -> Outcome {
     if stream.is_legacy() {
         stream.permit()?;
     }
-    let Some(position) = stream.capture.position() else {
-        return status.put(0);
-    };
+    let Some(position) = stream.capture.position() else { return status.put(0) };
     if position.capture.is_invalid() {
         return status.put(2);
     }

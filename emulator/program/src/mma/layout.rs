@@ -186,9 +186,7 @@ impl MmaForm {
         b: &[[u32; 32]],
         d: &mut [[u32; 32]],
     ) {
-        let Types::Small(kind_a, kind_b, sum) = self.types else {
-            return;
-        };
+        let Types::Small(kind_a, kind_b, sum) = self.types else { return };
         let (k, bits) = (usize::from(self.k), 32 / PACKED);
         let (groups, down) = (k.div_ceil(8), usize::from(self.m) / 8);
         let mut rows = [[0; 8]; GROUPS];

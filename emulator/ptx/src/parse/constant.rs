@@ -192,9 +192,7 @@ impl Parser<'_> {
             let right = self.unary(depth)?;
             let right = self.binary(right, binds + 1, depth)?;
             let b = self.int(right)?;
-            let Some(value) = apply(operator.text, a, b) else {
-                return Err(self.error("division by zero".to_owned()));
-            };
+            let Some(value) = apply(operator.text, a, b) else { return Err(self.error("division by zero".to_owned())) };
             left = Value::Int(value);
         }
     }

@@ -94,9 +94,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
 /// Returns a line for each step whose finished kernels are judged because its copy is not there. A learner who has
 /// begun would take their verdict for one on the own kernel.
 fn not_yours(asked: &[String]) -> String {
-    let Some(root) = paths::checkout().filter(|root| learner::has_begun(root)) else {
-        return String::new();
-    };
+    let Some(root) = paths::checkout().filter(|root| learner::has_begun(root)) else { return String::new() };
     let me = paths::command_name();
     if asked.iter().all(|asked| asked == "all") {
         return format!(

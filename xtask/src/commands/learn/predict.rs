@@ -304,9 +304,7 @@ impl Quiz<'_> {
         let mut values = Vec::new();
         let mut n_closed = 0;
         for asked in chosen {
-            let Some(derived) = &asked.question.derive else {
-                continue;
-            };
+            let Some(derived) = &asked.question.derive else { continue };
             if !self.is_open_book(asked) {
                 n_closed += 1;
                 continue;
@@ -365,9 +363,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let Some((step, kernel)) = known else {
         bail!("there is no kernel {}", derived.kernel);
     };
-    let Some(work) = work_of(kernel.work) else {
-        return Ok(None);
-    };
+    let Some(work) = work_of(kernel.work) else { return Ok(None) };
     let shape = derived.shape();
     interrupt::watch();
     let programs = Programs::find_or_build(&[step])?;

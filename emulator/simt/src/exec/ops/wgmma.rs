@@ -197,9 +197,7 @@ impl Worker<'_> {
     /// Performs the products in flight whose registers the running warp is about to use, up to the last of them.
     pub(crate) fn touch_in_flight(&mut self, pc: u32, active: LaneMask) {
         let kernel = self.job.kernel;
-        let Some(touched) = kernel.in_flight.as_ref().and_then(|all| all.touches.get(pc as usize)) else {
-            return;
-        };
+        let Some(touched) = kernel.in_flight.as_ref().and_then(|all| all.touches.get(pc as usize)) else { return };
         if touched.is_empty()
             || active.is_empty()
             || matches!(kernel.ops[pc as usize].kind, OpKind::Wgmma(_) | OpKind::Nop)

@@ -40,9 +40,7 @@ pub(in crate::commands::learn::explain) fn links(subjects: &[Subject]) -> String
 }
 
 fn side_by_side(yours: &Subject, finished: &Subject) -> String {
-    let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
-        return String::new();
-    };
+    let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else { return String::new() };
     let cell = |value: Option<f64>| format!("<td class=\"n\">{}</td>", value.map_or(String::new(), exact));
     let rows: String = sums(a, b)
         .into_iter()

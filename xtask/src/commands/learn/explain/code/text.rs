@@ -20,9 +20,7 @@ const OF_EACH: usize = 8;
 pub(in crate::commands::learn::explain) fn text(subjects: &[Subject], all: bool, paint: Paint) -> String {
     let mut out = String::new();
     for subject in subjects {
-        let Some(machine) = &subject.explained.machine else {
-            continue;
-        };
+        let Some(machine) = &subject.explained.machine else { continue };
         out.push_str(&head(subject, machine, paint));
         if subject.shows_lines {
             out.push_str(&table(subject, machine, paint));
@@ -196,9 +194,7 @@ fn instruction_line(machine: &MachineCodeExplanation, instruction: &Instruction)
 }
 
 fn side_by_side(yours: &Subject, finished: &Subject, paint: Paint) -> String {
-    let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else {
-        return String::new();
-    };
+    let (Some(a), Some(b)) = (&yours.explained.machine, &finished.explained.machine) else { return String::new() };
     let mut table = Table::new(["the whole launch", yours.origin.label(), finished.origin.label(), "yours / finished"]);
     for (words, a, b) in sums(a, b) {
         let cell = |value: Option<f64>| value.map_or(String::new(), exact);
