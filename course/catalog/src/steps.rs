@@ -130,6 +130,9 @@ const fn cpu(name: &'static str) -> CatalogKernel {
     CatalogKernel { name, source: None, work: Work::Cpu }
 }
 
+/// What records write before the entry point of a kernel in Rust.
+pub const RUST: &str = "rust::";
+
 pub const STEPS: &[Step] = &[
     Step {
         id: "v00",
@@ -392,8 +395,9 @@ fn nearest(asked: &str) -> Option<&'static str> {
 }
 
 impl Step {
-    /// Returns the kernel of the step with this entry point.
+    /// Returns the kernel of the step with this entry point; its sibling in Rust is named `rust::ENTRY` in records.
     pub fn kernel(&self, name: &str) -> Option<&'static CatalogKernel> {
+        let name = name.strip_prefix(RUST).unwrap_or(name);
         self.kernels.iter().find(|kernel| kernel.name == name)
     }
 

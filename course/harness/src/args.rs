@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use step_cli::{Device, Kernels, Sizes};
+use step_cli::{Device, Kernels, Lang, Sizes};
 
 /// The command line of a step's program.
 #[derive(Debug, Parser)]
@@ -61,7 +61,7 @@ impl Common {
         Self {
             json: false,
             device: Device { emulate: true },
-            kernels: Kernels { kernel: None },
+            kernels: Kernels { kernel: None, lang: Lang::Cuda },
             seed: 1,
             ptx: None,
             cubin: None,

@@ -17,15 +17,16 @@ pub fn agrees(step: &str, kernels: &[Kernel]) {
     for (kernel, listed) in kernels.iter().zip(step.kernels) {
         assert!(kernel.computes(listed.work), "{} is declared as something else", kernel.name);
         let Some((code, config)) = kernel.code().zip(kernel.config(Shape::square(1))) else { continue };
-        let header = format!("// source: kernels/{}.cu ", listed.source.unwrap_or_default());
-        assert!(code.ptx.contains(&header), "{}: the PTX is of another source", kernel.name);
+        let source = listed.source.unwrap_or_default();
         let (x, y, z) = config.block_dim;
-        assert_eq!(
-            threads(code.ptx, kernel.name),
-            Some([x, y, z]),
-            "{}: __launch_bounds__ and the block differ",
-            kernel.name
-        );
+        let siblings = kernel.in_rust().and_then(|kernel| kernel.code());
+        for (code, path) in
+            [(code, format!("{source}.cu"))].into_iter().chain(siblings.map(|code| (code, format!("rust/{source}.rs"))))
+        {
+            let header = format!("// source: kernels/{path} ");
+            assert!(code.ptx.contains(&header), "{}: the PTX is of another source", kernel.name);
+            assert_eq!(threads(code.ptx, kernel.name), Some([x, y, z]), "{path}: launch bounds and the block differ");
+        }
     }
 }
 

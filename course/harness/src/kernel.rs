@@ -5,7 +5,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use catalog::{Format, Shape, Tile, Work};
+use catalog::{Format, Shape, Tile, Work, steps::RUST};
 use cudarc::cublas::{CudaBlas, result::CublasError};
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
 use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _};
@@ -14,12 +14,14 @@ use reference::{Bf16, E4m3};
 /// A compiled kernel file: what runs, and what it was made of, for messages.
 #[derive(Debug, Clone, Copy)]
 pub struct KernelSource {
-    /// The text of `kernels/NAME.cu`.
-    pub cu: &'static str,
-    /// The text of `kernels/ptx/NAME.ptx`.
+    /// The text of `kernels/NAME.cu`, or of its sibling `kernels/rust/NAME.rs`.
+    pub text: &'static str,
+    /// The text of `ptx/NAME.ptx` beside the source.
     pub ptx: &'static str,
-    /// `kernels/cubin/NAME.cubin`, machine code for sm_90. Empty for none.
+    /// `cubin/NAME.cubin` beside the source, machine code for sm_90. Empty for none.
     pub cubin: &'static [u8],
+    /// The same kernels in Rust, where there are.
+    pub rust: Option<&'static KernelSource>,
 }
 
 impl KernelSource {
@@ -28,7 +30,7 @@ impl KernelSource {
     /// # Panics
     /// Panics if the source defines no such constant.
     pub const fn constant(&self, name: &str) -> u32 {
-        match catalog::constants::constant(self.cu, name) {
+        match catalog::constants::constant(self.text, name) {
             Some(value) => value,
             None => panic!("the source defines no such constant"),
         }
@@ -136,6 +138,8 @@ pub struct Cpu {
 pub struct Kernel {
     /// Entry point of a kernel; for other programs, the name in the catalogue.
     pub name: &'static str,
+    /// Whether it runs the sibling in Rust.
+    pub is_rust: bool,
     pub kind: LaunchKind,
     /// Whether a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.
     pub uses_cubin: bool,
@@ -216,7 +220,7 @@ macro_rules! declarations {
 
 impl Kernel {
     const fn new(name: &'static str, kind: LaunchKind) -> Self {
-        Self { name, kind, uses_cubin: false, blocks: None, requirement: None, preparation: None }
+        Self { name, is_rust: false, kind, uses_cubin: false, blocks: None, requirement: None, preparation: None }
     }
 
     /// Declares persistent blocks, which share tiles: the grid is a row of `blocks`, and the geometry has the tiles.
@@ -257,7 +261,7 @@ impl Kernel {
     /// Returns a product of FP32 with one block per tile of C. The source defines both sizes, as `BM`, `BN` and
     /// `THREADS`.
     pub const fn tiled(name: &'static str, code: KernelSource) -> Self {
-        let Some(tile) = Tile::from_source(code.cu) else {
+        let Some(tile) = Tile::from_source(code.text) else {
             panic!("the source defines no BM, BN and THREADS");
         };
         let (grid, launch) = (Grid::Tiles(tile), LaunchFn::Fp32(launch_gemm));
@@ -274,6 +278,18 @@ impl Kernel {
 
     pub const fn library(name: &'static str, open: OpenLibrary) -> Self {
         Self::new(name, LaunchKind::Library { open })
+    }
+
+    /// Returns the sibling in Rust, which is launched in the same way; `None` where there is none.
+    pub fn in_rust(&self) -> Option<Self> {
+        let LaunchKind::Device { code, grid, launch } = self.kind else { return None };
+        let code = code.rust.filter(|rust| rust.ptx.contains(&format!(".entry {}(", self.name)))?;
+        Some(Self { is_rust: true, kind: LaunchKind::Device { code: *code, grid, launch }, ..*self })
+    }
+
+    /// Returns the name in records and tables.
+    pub fn shown_name(&self) -> String {
+        format!("{}{}", if self.is_rust { RUST } else { "" }, self.name)
     }
 
     /// Returns the source and PTX of the kernel; `None` for the CPU and for libraries.

@@ -5,7 +5,7 @@
 //! ```no_run
 //! # use harness::{KernelSource, Gemm, Kernel, Shape, blocks, to_i32};
 //! # use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
-//! const CODE: KernelSource = KernelSource { cu: "…the source…", ptx: "…what the compiler made of it…", cubin: &[] };
+//! const CODE: KernelSource = KernelSource { text: "…the source…", ptx: "…the PTX…", cubin: &[], rust: None };
 //!
 //! fn geometry(shape: Shape) -> LaunchConfig {
 //!     LaunchConfig {
@@ -89,14 +89,19 @@ use args::{Cli, StepCommand};
 use commands::{bench, check, launch};
 use device::DeviceChoice;
 
-/// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it.
+/// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it; with `rust`, also of `kernels/rust/NAME.rs`.
 #[macro_export]
 macro_rules! code {
-    ($name:literal) => {
+    ($name:literal) => { $crate::code!(@ "", $name, ".cu", None) };
+    ($name:literal, rust) => { $crate::code!(@ "", $name, ".cu", Some(&$crate::code!(@ "rust/", $name, ".rs", None))) };
+    (@ $folder:literal, $name:literal, $ending:literal, $rust:expr) => {
         $crate::KernelSource {
-            cu: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $name, ".cu")),
-            ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/ptx/", $name, ".ptx")),
-            cubin: include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/cubin/", $name, ".cubin")),
+            text: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $folder, $name, $ending)),
+            ptx: include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $folder, "ptx/", $name, ".ptx")),
+            cubin: include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/../../kernels/", $folder, "cubin/", $name, ".cubin"
+            )),
+            rust: $rust,
         }
     };
 }
@@ -128,9 +133,10 @@ fn parse(step: &'static str) -> Result<Cli, StepError> {
 }
 
 fn run(step: &str, kernels: &[Kernel], command: &StepCommand) -> Result<ExitCode, StepError> {
+    let kernels: Vec<Kernel> = kernels.iter().flat_map(|kernel| [Some(*kernel), kernel.in_rust()]).flatten().collect();
     let step_run = |common| {
         let step = catalog::find(step).map_err(|error| StepError::Usage(error.to_string()))?;
-        StepRun::new(step, kernels, common)
+        StepRun::new(step, &kernels, common)
     };
     match command {
         StepCommand::ProbeDevice => probe_device(),

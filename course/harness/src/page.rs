@@ -93,7 +93,13 @@ pub(crate) fn footer(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
     if step_run.run.emulated && step_run.kernels.iter().any(|kernel| kernel.code().is_some()) {
         out.push_str(&paint.dim(&ground(step_run, ran)));
     }
-    let _ = writeln!(out, "{}", paint.dim(&format!("next: cargo xtask check {}", step_run.step.id)));
+    let id = step_run.step.id;
+    if step_run.kernels.iter().all(|kernel| !kernel.is_rust)
+        && step_run.kernels.iter().any(|kernel| kernel.in_rust().is_some())
+    {
+        let _ = writeln!(out, "{}", paint.dim(&format!("the same in Rust: cargo xtask bench {id} --lang both")));
+    }
+    let _ = writeln!(out, "{}", paint.dim(&format!("next: cargo xtask check {id}")));
     out
 }
 

@@ -1,6 +1,7 @@
 //! One run of a step's program: its kernels, the options, and the device.
 
 use catalog::files::{FileError, read_limited};
+use step_cli::{Kernels, Lang};
 
 use crate::device::{self, DeviceChoice, Gpu};
 use crate::error::StepError;
@@ -79,11 +80,17 @@ fn choose<'a>(
     kernels: &'a [Kernel],
     common: &args::Common,
 ) -> Result<Vec<&'a Kernel>, StepError> {
-    let wanted = |name: &str| common.kernels.kernel.as_ref().is_none_or(|part| name.contains(part.as_str()));
-    let chosen: Vec<_> = kernels.iter().filter(|kernel| wanted(kernel.name)).collect();
+    let Kernels { kernel: part, lang } = &common.kernels;
+    let kernels = || kernels.iter().filter(|kernel| *lang == Lang::Both || kernel.is_rust == (*lang == Lang::Rust));
+    let wanted = |name: &str| part.as_ref().is_none_or(|part| name.contains(part.as_str()));
+    let chosen: Vec<_> = kernels().filter(|kernel| wanted(&kernel.shown_name())).collect();
+    let names: Vec<_> = kernels().map(Kernel::shown_name).collect();
+    if names.is_empty() {
+        let why = format!("{} has no kernels in Rust; v01 to v08 have", step.id);
+        return Err(StepError::Usage(why));
+    }
     if chosen.is_empty() {
-        let part = common.kernels.kernel.as_deref().unwrap_or_default();
-        let names: Vec<_> = kernels.iter().map(|kernel| kernel.name).collect();
+        let part = part.as_deref().unwrap_or_default();
         return Err(StepError::Usage(format!("{} has no kernel `{part}`; it has {}", step.id, names.join(", "))));
     }
     Ok(chosen)
@@ -109,7 +116,7 @@ fn pass_names(emulator: emulator_client::Emulator, kernels: &[&Kernel]) {
         };
         emulator.name_parameters(Some(kernel.name), names);
         if let Some((code, path)) = kernel.code().and_then(|code| Some((code, source_path(code.ptx)?))) {
-            emulator.add_source(path, code.cu);
+            emulator.add_source(path, code.text);
         }
     }
 }

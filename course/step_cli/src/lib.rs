@@ -10,7 +10,7 @@ mod tests;
 
 use catalog::Shape;
 use catalog::shape::{WrongSize, side};
-use clap::{ArgMatches, Args, Command, Error, FromArgMatches, parser::ValueSource};
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches, ValueEnum, parser::ValueSource};
 
 /// The options of `bench`.
 #[derive(Debug, Clone, Args)]
@@ -53,6 +53,18 @@ pub struct Kernels {
     /// Run only the kernels whose names contain NAME
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
+    /// Run the kernels in CUDA C++, their siblings in Rust, or both
+    #[arg(long, value_enum, default_value_t)]
+    pub lang: Lang,
+}
+
+/// The languages of the kernels that run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Lang {
+    #[default]
+    Cuda,
+    Rust,
+    Both,
 }
 
 /// The option that chooses the device.

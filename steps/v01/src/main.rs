@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use cudarc::driver::{DeviceRepr, DriverError, LaunchConfig, PushKernelArg};
 use harness::{Gemm, Kernel, KernelSource, Shape, blocks, code, to_i32};
 
-const ROW_PER_LANE: KernelSource = code!("v01_row_per_lane");
-const COL_PER_LANE: KernelSource = code!("v01_col_per_lane");
+const ROW_PER_LANE: KernelSource = code!("v01_row_per_lane", rust);
+const COL_PER_LANE: KernelSource = code!("v01_col_per_lane", rust);
 
 /// Edge of the square of C that a block owns, and the threads that share it, as the source has them.
 const BLOCK: u32 = COL_PER_LANE.constant("BLOCK");

@@ -6,8 +6,8 @@ use cudarc::driver::sys::CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMI
 use cudarc::driver::{DriverError, LaunchConfig};
 use harness::{Gemm, Kernel, KernelSource, Shape, code, grid_of_tiles, launch_gemm};
 
-const SHARED: KernelSource = code!("v02_shared");
-const STRIP: KernelSource = code!("v02_strip");
+const SHARED: KernelSource = code!("v02_shared", rust);
+const STRIP: KernelSource = code!("v02_strip", rust);
 
 /// Edge of the square of C that a block owns where it keeps whole strips.
 const STRIP_BLOCK: u32 = STRIP.constant("BLOCK");

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use harness::{Kernel, code};
 
 const KERNELS: &[Kernel] = &[
-    Kernel::tiled("sgemm_v03_from_global", code!("v03_from_global")),
-    Kernel::tiled("sgemm_v03_from_shared", code!("v03_from_shared")),
+    Kernel::tiled("sgemm_v03_from_global", code!("v03_from_global", rust)),
+    Kernel::tiled("sgemm_v03_from_shared", code!("v03_from_shared", rust)),
 ];
 
 fn main() -> ExitCode {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use harness::{Kernel, code};
 
-const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v04_float4", code!("v04_float4"))];
+const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v04_float4", code!("v04_float4", rust))];
 
 fn main() -> ExitCode {
     harness::main("v04", KERNELS)

@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use harness::{Kernel, code};
 
-const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v05_bank_conflict_free", code!("v05_bank_conflict_free"))];
+const KERNELS: &[Kernel] =
+    &[Kernel::tiled("sgemm_v05_bank_conflict_free", code!("v05_bank_conflict_free", rust))];
 
 fn main() -> ExitCode {
     harness::main("v05", KERNELS)

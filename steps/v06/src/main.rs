@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use harness::{Kernel, code};
 
-const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v06_outer_product", code!("v06_outer_product"))];
+const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v06_outer_product", code!("v06_outer_product", rust))];
 
 fn main() -> ExitCode {
     harness::main("v06", KERNELS)

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use harness::{Kernel, code};
 
-const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v07_double_buffer", code!("v07_double_buffer"))];
+const KERNELS: &[Kernel] = &[Kernel::tiled("sgemm_v07_double_buffer", code!("v07_double_buffer", rust))];
 
 fn main() -> ExitCode {
     harness::main("v07", KERNELS)

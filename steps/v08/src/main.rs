@@ -6,10 +6,10 @@ use cudarc::driver::{DriverError, LaunchConfig, PushKernelArg};
 use harness::{Kernel, KernelSource, Shape, Transpose, blocks, code, grid_of_tiles, to_i32};
 
 const THREADS: KernelSource = code!("v08_transpose_threads");
-const COALESCED: KernelSource = code!("v08_transpose_coalesced");
-const TILE: KernelSource = code!("v08_transpose_tile");
+const COALESCED: KernelSource = code!("v08_transpose_coalesced", rust);
+const TILE: KernelSource = code!("v08_transpose_tile", rust);
 const PADDED: KernelSource = code!("v08_transpose_padded");
-const SWIZZLED: KernelSource = code!("v08_transpose_swizzled");
+const SWIZZLED: KernelSource = code!("v08_transpose_swizzled", rust);
 const RECTANGULAR: KernelSource = code!("v08_transpose_rectangular");
 const FLOAT4: KernelSource = code!("v08_transpose_float4");
 const GEMM: KernelSource = code!("v08_gemm_transposed");

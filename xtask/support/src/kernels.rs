@@ -47,6 +47,12 @@ fn compile_edited(steps: &[&Step]) -> Result<()> {
         output::note(&format!("{why}; compiling, as with: cargo xtask ptx {name}"));
         edited.push(source);
     }
+    for name in sources(steps) {
+        let source = root.join("kernels/rust").join(name).with_extension("rs");
+        if let State::Edited(file) = staleness::state(&root, &source) {
+            output::note(&format!("{file} changed since it was compiled; compile it with: cargo xtask ptx --rust"));
+        }
+    }
     if edited.is_empty() {
         return Ok(());
     }
@@ -70,6 +76,10 @@ pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
         .filter_map(|name| provenance::cubin_of(&root, &staleness::source_of(&root, name)))
         .map(|path| short(&root, &path))
         .collect();
+    // Without a path, Git would name all files that have changed.
+    if cubins.is_empty() {
+        return Vec::new();
+    }
     // Where there is no Git, or no repository, nothing is known of before.
     let git = |arguments: &[&str]| {
         let output = Command::new("git").arg("-C").arg(&root).args(arguments).output().ok()?;

@@ -46,7 +46,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     for (case, kernels) in plan(step_run, asked.as_deref(), answers.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
-            out::milestone(&format!("{} on {}", kernel.name, case.shape));
+            out::milestone(&format!("{} on {}", kernel.shown_name(), case.shape));
             let on_record = emulated && asked.is_none();
             let result = if on_record && too_large_to_count(kernel, case.shape) {
                 KernelOutcome::not_run(
@@ -94,7 +94,7 @@ pub(crate) fn plan<'a>(
         for shape in shapes.iter().filter_map(|size| work.shape(*size)) {
             match plan.iter_mut().find(|(case, _)| case.shape == shape) {
                 // Two sizes that differ in K are one for a transpose.
-                Some((_, kernels)) if kernels.iter().any(|known| known.name == kernel.name) => {}
+                Some((_, kernels)) if kernels.iter().any(|known| known.shown_name() == kernel.shown_name()) => {}
                 Some((_, kernels)) => kernels.push(kernel),
                 None => plan.push((new(shape), vec![kernel])),
             }
@@ -153,7 +153,7 @@ impl StepRun<'_> {
         Measurement {
             run: self.run.id.clone(),
             step: self.step.id.into(),
-            kernel: kernel.name.into(),
+            kernel: kernel.shown_name(),
             shape: case.shape,
             seed: self.common.seed,
             ptx_sha256: self.ptx_sha256(kernel),
@@ -176,7 +176,8 @@ mod tests {
     #[test]
     fn only_what_the_emulated_device_counts_can_be_too_large_for_it() {
         let geometry = |_| unreachable!("nothing is launched");
-        let counted = Kernel::sgemm("any", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
+        let counted =
+            Kernel::sgemm("any", KernelSource { text: "", ptx: "", cubin: &[], rust: None }, geometry, |_| Ok(()));
         let multiply = |_, _: &[f32], _: &[f32], _: &mut [f32]| {};
         let timed = Kernel::cpu("any", Cpu { multiply, largest: f64::MAX, bound: None, yardstick: ("any", multiply) });
         let large = Shape::square(2048);

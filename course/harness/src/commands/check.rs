@@ -35,7 +35,7 @@ fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> 
     let mut check = Check {
         run: step_run.run.id.clone(),
         step: step_run.step.id.into(),
-        kernel: kernel.name.into(),
+        kernel: kernel.shown_name(),
         n_passed: 0,
         not_run: None,
         failed: None,
@@ -45,7 +45,7 @@ fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> 
             cases.push(Case::new(*shape, step_run.common.seed, None));
             cases.len() - 1
         });
-        out::progress(&format!("{} on {shape}", kernel.name));
+        out::progress(&format!("{} on {shape}", kernel.shown_name()));
         match step_run.measure(kernel, &cases[at], Purpose::Check)?.outcome {
             Outcome::Passed(_) => check.n_passed += 1,
             Outcome::NotRun { why } => {

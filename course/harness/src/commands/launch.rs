@@ -30,9 +30,9 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, asked: &args::Launch) -> Result<Ex
             let launched = launch(step_run, kernel, step_run.work(kernel), case.shape)?;
             match (step_run.common.json, &launched.not_run) {
                 (true, _) => out::json(&Line::Launched(Box::new(launched)))?,
-                (false, None) => out::write(&format!("{} on {}: launched\n", kernel.name, launched.shape))?,
+                (false, None) => out::write(&format!("{} on {}: launched\n", kernel.shown_name(), launched.shape))?,
                 (false, Some(why)) => {
-                    out::write(&format!("{} on {}: not run: {why}\n", kernel.name, launched.shape))?;
+                    out::write(&format!("{} on {}: not run: {why}\n", kernel.shown_name(), launched.shape))?;
                 }
             }
         }
@@ -44,7 +44,7 @@ fn launch(step_run: &mut StepRun<'_>, kernel: &Kernel, work: Work, shape: Shape)
     let mut launched = Launched {
         run: step_run.run.id.clone(),
         step: step_run.step.id.into(),
-        kernel: kernel.name.into(),
+        kernel: kernel.shown_name(),
         shape,
         ptx_sha256: step_run.ptx_sha256(kernel),
         grid: [0; 3],

@@ -45,7 +45,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
             continue;
         }
         for shape in shapes::summed(step_run.work(kernel)) {
-            out::progress(&format!("{} on {shape}", kernel.name));
+            out::progress(&format!("{} on {shape}", kernel.shown_name()));
             let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS, CheckLevel::CheckedWithGlobalRaces);
             out::progress_done();
             match sum {
@@ -93,7 +93,7 @@ impl StepRun<'_> {
         let mut sum = Sum {
             run: self.run.id.clone(),
             step: self.step.id.into(),
-            kernel: kernel.name.into(),
+            kernel: kernel.shown_name(),
             shape,
             seed: self.common.seed,
             multiprocessors,

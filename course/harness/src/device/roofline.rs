@@ -12,9 +12,10 @@ use crate::error::StepError;
 use crate::kernel::{KernelSource, grid_1d};
 
 const PROBE: KernelSource = KernelSource {
-    cu: include_str!("../../../../kernels/probe.cu"),
+    text: include_str!("../../../../kernels/probe.cu"),
     ptx: include_str!("../../../../kernels/ptx/probe.ptx"),
     cubin: &[],
+    rust: None,
 };
 /// Threads of a block, in both kernels.
 const THREADS: u32 = PROBE.constant("THREADS");

@@ -6,7 +6,7 @@ fn geometry(shape: Shape) -> LaunchConfig {
 
 #[test]
 fn the_grid_tells_the_tile() {
-    let code = KernelSource { cu: "", ptx: "", cubin: &[] };
+    let code = KernelSource { text: "", ptx: "", cubin: &[], rust: None };
     let kernel = Kernel::sgemm("any", code, geometry, |_| Ok(()));
     assert_eq!(kernel.tile(), Some([128, 64]));
 }
@@ -14,9 +14,10 @@ fn the_grid_tells_the_tile() {
 #[test]
 fn a_tiled_kernel_is_launched_by_the_constants_of_its_source() {
     const CODE: KernelSource = KernelSource {
-        cu: "constexpr int BM = 128, BN = 64;\nconstexpr int THREADS = BM * BN / 64;\n",
+        text: "constexpr int BM = 128, BN = 64;\nconstexpr int THREADS = BM * BN / 64;\n",
         ptx: "",
         cubin: &[],
+        rust: None,
     };
     const KERNEL: Kernel = Kernel::tiled("any", CODE);
     let config = KERNEL.config(Shape { m: 129, n: 64, k: 1 }).expect("a kernel");

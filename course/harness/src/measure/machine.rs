@@ -73,7 +73,7 @@ impl LoadedMachineCode {
             (None, None) => committed(kernel)?,
         };
         let load = |cubin| session::load_cubin(gpu, cubin, kernel.name);
-        let before = cubins.before.iter().find(|cubin| has(cubin, kernel.name));
+        let before = cubins.before.iter().filter(|_| !kernel.is_rust).find(|cubin| has(cubin, kernel.name));
         Some(Self { sha256: sha256(cubin), function: load(cubin), before: before.and_then(|cubin| load(cubin).ok()) })
     }
 }

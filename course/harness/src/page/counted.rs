@@ -216,7 +216,7 @@ fn lines(entry: &Entry<'_>, total: &Counters, paint: Paint) -> String {
 fn text_of(entry: &Entry<'_>, line: &Line) -> String {
     let own = entry.kernel.code().filter(|code| code.ptx.contains(&format!("// source: {} ", line.file)));
     let text = match own {
-        Some(code) => code.cu.to_owned(),
+        Some(code) => code.text.to_owned(),
         // A header that several kernels share: it lies beside them in a checkout.
         None => text_of_source(Path::new(&line.file)),
     };

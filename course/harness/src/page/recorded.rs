@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use catalog::files::files_ending_with;
 use catalog::text::{Paint, Table, three_figures};
-use catalog::{Family, STEPS, Shape, Step, Work};
+use catalog::{Family, STEPS, Shape, Step, Work, steps::RUST};
 use records::{Outcome, Record};
 use records::{Run, record::Measurement};
 
@@ -121,15 +121,14 @@ fn table(record: &Record, step: &Step, family: Family) -> Table {
     let holds_the_yardstick = step.kernels.iter().any(|kernel| kernel.work == Work::Cublas);
     let near = STEPS.iter().filter(|s| holds_the_yardstick || s.number().abs_diff(number) <= 1).filter(own);
     for neighbour in near {
-        for kernel in neighbour.kernels.iter().filter(|kernel| kernel.work.family() == family) {
-            if kernel.work == Work::Cublas {
-                continue;
-            }
-            let of = |size: usize| record.measurement(kernel.name, square(family, size)).map(|m| &m.outcome);
+        let own = neighbour.kernels.iter().filter(|kernel| kernel.work.family() == family);
+        let own = own.filter(|kernel| kernel.work != Work::Cublas);
+        for name in own.flat_map(|kernel| [kernel.name.to_owned(), format!("{RUST}{}", kernel.name)]) {
+            let of = |size: usize| record.measurement(&name, square(family, size)).map(|m| &m.outcome);
             if !sizes.iter().any(|size| of(*size).is_some()) {
                 continue;
             }
-            let mut row = vec![neighbour.id.to_owned(), kernel.name.to_owned()];
+            let mut row = vec![neighbour.id.to_owned(), name.clone()];
             row.extend(sizes.iter().map(|size| match of(*size) {
                 Some(Outcome::Passed(passed)) => {
                     let ms = passed.hot.as_ref().map(records::Samples::median);

@@ -26,7 +26,8 @@ fn geometry(shape: Shape) -> LaunchConfig {
     grid_of_tiles(shape, [128, 128], 256)
 }
 
-static FAST: Kernel = Kernel::sgemm("fast", KernelSource { cu: "", ptx: "", cubin: &[] }, geometry, |_| Ok(()));
+static FAST: Kernel =
+    Kernel::sgemm("fast", KernelSource { text: "", ptx: "", cubin: &[], rust: None }, geometry, |_| Ok(()));
 
 fn run(emulated: bool) -> records::Run {
     records::Run {

@@ -17,7 +17,7 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     for entry in entries {
         if let Some(duel) = entry.measurement.duel() {
             let cell = |rounds| Speed::from_rounds(rounds).map(|speed| speed.percent()).unwrap_or_default();
-            table.row([entry.kernel.name.to_owned(), cell(&duel.sustained), cell(&duel.burst)]);
+            table.row([entry.measurement.kernel.clone(), cell(&duel.sustained), cell(&duel.burst)]);
         }
     }
     table

@@ -9,7 +9,7 @@ fn kernel(code: KernelSource) -> Kernel {
 fn machine_code_of_other_ptx_is_not_used() {
     const CUBIN: &[u8] = b"code";
     let ptx = format!("// cubin: kernels/cubin/any.cubin sha256:{}\n", sha256(CUBIN));
-    let code = |ptx: &str, cubin| KernelSource { cu: "", ptx: ptx.to_owned().leak(), cubin };
+    let code = |ptx: &str, cubin| KernelSource { text: "", ptx: ptx.to_owned().leak(), cubin, rust: None };
     assert_eq!(committed(&kernel(code(&ptx, CUBIN))), Some(CUBIN));
     assert_eq!(committed(&kernel(code(&ptx, b"other"))), None);
     assert_eq!(committed(&kernel(code(".version 8.4\n", b""))), None);
