@@ -85,6 +85,15 @@ pub trait At {
     /// # Safety
     /// The element lies inside the allocation, as for `pointer::offset`.
     unsafe fn at(self, i: i32) -> Self;
+
+    /// Returns the address of the first element of a row of `cols`.
+    ///
+    /// `row * cols + k` may wrap in Rust, so LLVM would compute it again for each k. This product does not overflow,
+    /// and the elements of the row follow it.
+    ///
+    /// # Safety
+    /// As for `at`.
+    unsafe fn row(self, row: i32, cols: i32) -> Self;
 }
 
 macro_rules! at {
@@ -93,6 +102,11 @@ macro_rules! at {
             #[inline(always)]
             unsafe fn at(self, i: i32) -> Self {
                 self.offset(i as isize)
+            }
+
+            #[inline(always)]
+            unsafe fn row(self, row: i32, cols: i32) -> Self {
+                self.at(row.unchecked_mul(cols))
             }
         }
     )* };
@@ -161,7 +175,7 @@ impl<const ROWS: i32, const COLS: i32> Tile<ROWS, COLS> {
     /// The element lies inside the tile.
     #[inline(always)]
     pub unsafe fn at(self, row: i32, col: i32) -> *mut f32 {
-        self.0.at(row * COLS + col)
+        self.0.at(row * COLS).at(col)
     }
 }
 
@@ -176,7 +190,7 @@ impl<const ROWS: i32, const COLS: i32> Tiles<ROWS, COLS> {
     /// The element lies inside the tile, and there are more than `buffer` tiles.
     #[inline(always)]
     pub unsafe fn at(self, buffer: i32, row: i32, col: i32) -> *mut f32 {
-        self.0.at(buffer * ROWS + row, col)
+        Tile::<ROWS, COLS>(self.0.at(buffer * ROWS, 0)).at(row, col)
     }
 }
 

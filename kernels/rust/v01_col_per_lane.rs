@@ -26,8 +26,8 @@ pub unsafe extern "ptx-kernel" fn sgemm_v01_col_per_lane(
     let mut acc = 0.0;
     for k in 0..K {
         acc = mul_add(
-            *A.at(row * K + k), // A[row][k]: one address for each row of the warp
-            *B.at(k * N + col), // B[k][col]: one address for each column of the warp
+            *A.row(row, K).at(k), // A[row][k]: one address for each row of the warp
+            *B.row(k, N).at(col), // B[k][col]: one address for each column of the warp
             acc,
         );
     }

@@ -26,8 +26,8 @@ pub unsafe extern "ptx-kernel" fn sgemm_v01_row_per_lane(
     let mut acc = 0.0;
     for k in 0..K {
         acc = mul_add(
-            *A.at(row * K + k), // A[row][k]: 32 rows per warp
-            *B.at(k * N + col), // B[k][col]: one address per warp
+            *A.row(row, K).at(k), // A[row][k]: 32 rows per warp
+            *B.row(k, N).at(col), // B[k][col]: one address per warp
             acc,
         );
     }
