@@ -17,6 +17,7 @@ pub mod nvrtc;
 pub mod output;
 pub mod paths;
 pub mod programs;
+pub mod ptxas;
 pub mod record_files;
 pub mod source;
 pub mod staleness;

@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use catalog::{files::StagedFolder, provenance};
-use xtask_support::wheels::{IS_OFFERED, VERSION, Wheel, directory};
+use xtask_support::wheels::{IS_OFFERED, Wheel, directory};
 use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc};
 use xtask_support::{output, paths, wheels};
 
@@ -36,12 +36,17 @@ pub(crate) fn run() -> Result<CommandOutcome> {
         IS_OFFERED,
         "NVIDIA's compiler is for Linux and Windows; elsewhere, copies of tasks are compiled with clang"
     );
-    let shown = || paths::display_path(&directory());
-    let new = StagedFolder::new(&directory()).with_context(shown)?;
-    wheels::wheels().iter().try_for_each(|wheel| get(wheel, new.path()))?;
-    wheels::record(new.path()).and_then(|()| new.finish()).with_context(shown)?;
+    fill(&directory(), &wheels::nvrtc())?;
     output::note(&format!("ready: {}", Nvrtc::find()?.title()));
     Ok(CommandOutcome::Passed)
+}
+
+/// Downloads wheels into a folder, which is there whole or not at all.
+fn fill(folder: &Path, wheels: &[Wheel]) -> Result<()> {
+    let shown = || paths::display_path(folder);
+    let new = StagedFolder::new(folder).with_context(shown)?;
+    wheels.iter().try_for_each(|wheel| get(wheel, new.path()))?;
+    wheels::record(new.path()).and_then(|()| new.finish()).with_context(shown)
 }
 
 /// Downloads a wheel, makes sure that it is the one, and unpacks it.
@@ -67,7 +72,7 @@ fn get(wheel: &Wheel, folder: &Path) -> Result<()> {
         "{} could not be fetched ({}); with a CUDA {} toolkit elsewhere, set TILE_NVRTC to its folder",
         wheel.package,
         why.join("; "),
-        &VERSION[..4]
+        &wheel.version[..4]
     )
 }
 
@@ -112,7 +117,7 @@ fn with_pip(wheel: &Wheel, folder: &Path) -> Result<()> {
             .args(["-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"])
             .args(["--platform", platform, "--dest"])
             .arg(folder)
-            .arg(format!("{}=={VERSION}", wheel.package)),
+            .arg(format!("{}=={}", wheel.package, wheel.version)),
     )?;
     Ok(())
 }

@@ -1,0 +1,43 @@
+//! NVIDIA's assembler: machine code of PTX that NVRTC did not make.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail, ensure};
+use catalog::programs::on_path;
+
+use crate::{cubin, wheels};
+
+/// The release that makes the committed machine code: that of NVRTC.
+const RELEASE: &str = "release 12.4,";
+
+pub struct Ptxas(PathBuf);
+
+impl Ptxas {
+    /// Returns the first assembler of the right release: that of `cargo xtask setup --rust`, or one of the `PATH`.
+    pub fn find() -> Result<Self> {
+        let name = if cfg!(windows) { "ptxas.exe" } else { "ptxas" };
+        let own = wheels::ptxas_directory().join("nvidia/cuda_nvcc/bin").join(name);
+        for path in [Some(own), on_path(name)].into_iter().flatten() {
+            let version = Command::new(&path).arg("--version").output();
+            if version.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains(RELEASE)) {
+                return Ok(Self(path));
+            }
+        }
+        bail!(
+            "no ptxas of {} found, NVIDIA's assembler; get it with: cargo xtask setup --rust",
+            RELEASE.trim_end_matches(',')
+        )
+    }
+
+    /// Returns machine code for [`cubin::GPU`], with the lines of the source, and the report on registers.
+    pub fn assemble(&self, ptx: &Path) -> Result<(Vec<u8>, String)> {
+        let target = ptx.with_extension("cubin");
+        let mut command = Command::new(&self.0);
+        command.args(["-v", "-lineinfo"]).arg(format!("-arch=sm_{}", cubin::GPU)).arg("-o").arg(&target).arg(ptx);
+        let output = command.output().with_context(|| format!("starting {}", self.0.display()))?;
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
+        ensure!(output.status.success(), "{}: {}", ptx.display(), log.trim_end());
+        Ok((std::fs::read(&target).with_context(|| target.display().to_string())?, log))
+    }
+}
