@@ -175,7 +175,7 @@ impl<const ROWS: i32, const COLS: i32> Tile<ROWS, COLS> {
     /// The element lies inside the tile.
     #[inline(always)]
     pub unsafe fn at(self, row: i32, col: i32) -> *mut f32 {
-        self.0.at(row * COLS).at(col)
+        self.0.at(row * COLS + col)
     }
 }
 
@@ -190,7 +190,8 @@ impl<const ROWS: i32, const COLS: i32> Tiles<ROWS, COLS> {
     /// The element lies inside the tile, and there are more than `buffer` tiles.
     #[inline(always)]
     pub unsafe fn at(self, buffer: i32, row: i32, col: i32) -> *mut f32 {
-        Tile::<ROWS, COLS>(self.0.at(buffer * ROWS, 0)).at(row, col)
+        // One address after the other: LLVM may split no sum that could wrap, and so finds no constant offset in it.
+        self.0.at(buffer * ROWS, 0).at(row * COLS).at(col)
     }
 }
 
