@@ -12,17 +12,25 @@ const BLOCK: i32 = 32;
 const THREADS: i32 = BLOCK * BLOCK;
 const _: () = assert!(BLOCK == WARP_SIZE, "one warp must span exactly one row");
 
+// ANCHOR: kernel
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sgemm_v01_col_per_lane(
     M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32,
 ) {
     launch_bounds!(THREADS);
+    // ANCHOR: map
+    // SOLUTION(v01): let the 32 lanes of a warp own 32 neighbouring columns of one row of C
     let row = block_idx().y * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
     let col = block_idx().x * BLOCK + thread_idx().x % BLOCK; // lane i -> first column + i
+    // STARTER| let row = block_idx().y * BLOCK + thread_idx().x % BLOCK; // lane i -> first row + i
+    // STARTER| let col = block_idx().x * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
+    // SOLUTION_END
+    // ANCHOR_END: map
     if row >= M || col >= N {
         return; // safe: no barrier follows
     }
 
+    // ANCHOR: compute
     let mut acc = 0.0;
     for k in 0..K {
         acc = mul_add(
@@ -32,4 +40,6 @@ pub unsafe extern "ptx-kernel" fn sgemm_v01_col_per_lane(
         );
     }
     *C.at(row * N + col) = acc;
+    // ANCHOR_END: compute
 }
+// ANCHOR_END: kernel

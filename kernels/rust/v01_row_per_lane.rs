@@ -12,17 +12,21 @@ const BLOCK: i32 = 32;
 const THREADS: i32 = BLOCK * BLOCK;
 const _: () = assert!(BLOCK == WARP_SIZE, "one warp must span exactly one column");
 
+// ANCHOR: kernel
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sgemm_v01_row_per_lane(
     M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32,
 ) {
     launch_bounds!(THREADS);
+    // ANCHOR: map
     let row = block_idx().y * BLOCK + thread_idx().x % BLOCK; // lane i -> first row + i
     let col = block_idx().x * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
+    // ANCHOR_END: map
     if row >= M || col >= N {
         return; // safe: no barrier follows
     }
 
+    // ANCHOR: compute
     let mut acc = 0.0;
     for k in 0..K {
         acc = mul_add(
@@ -32,4 +36,6 @@ pub unsafe extern "ptx-kernel" fn sgemm_v01_row_per_lane(
         );
     }
     *C.at(row * N + col) = acc;
+    // ANCHOR_END: compute
 }
+// ANCHOR_END: kernel

@@ -7,24 +7,31 @@
 
 use prelude::*;
 
+// ANCHOR: kernel
 #[inline(always)]
 unsafe fn gemm<const BLOCK: i32>(M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32) {
     launch_bounds!(BLOCK * BLOCK);
     shared!(a_tile: f32[BLOCK][BLOCK]);
     shared!(b_tile: f32[BLOCK][BLOCK]);
 
+    // ANCHOR: map
     let thread_row = opaque(thread_idx().x / BLOCK, BLOCK);
     let thread_col = thread_idx().x % BLOCK;
     let row = block_idx().y * BLOCK + thread_row;
     let col = block_idx().x * BLOCK + thread_col;
+    // ANCHOR_END: map
 
     let mut acc = 0.0;
     let mut k0 = 0;
     while k0 < K {
+        // SOLUTION(v02): load an element of each tile, wait, add the products of a row and a column, wait again
+        // ANCHOR: load
         *a_tile.at(thread_row, thread_col) = load_or_zero(A, M, K, row, k0 + thread_col); // A[row][k0 + ..]
         *b_tile.at(thread_row, thread_col) = load_or_zero(B, K, N, k0 + thread_row, col); // B[k0 + ..][col]
         barrier(); // writes to a_tile and b_tile done -> reads may start
+        // ANCHOR_END: load
 
+        // ANCHOR: compute
         for k in 0..BLOCK {
             acc = mul_add(
                 *a_tile.at(thread_row, k), // one address per row of threads
@@ -33,6 +40,8 @@ unsafe fn gemm<const BLOCK: i32>(M: i32, N: i32, K: i32, A: *const f32, B: *cons
             );
         }
         barrier(); // reads of a_tile and b_tile done -> the next tiles may overwrite
+        // ANCHOR_END: compute
+        // SOLUTION_END
         k0 += BLOCK;
     }
     store_if_inside(C, M, N, row, col, acc);
@@ -47,3 +56,4 @@ pub unsafe extern "ptx-kernel" fn sgemm_v02_tile16(M: i32, N: i32, K: i32, A: *c
 pub unsafe extern "ptx-kernel" fn sgemm_v02_tile32(M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32) {
     gemm::<32>(M, N, K, A, B, C)
 }
+// ANCHOR_END: kernel

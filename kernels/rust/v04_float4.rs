@@ -18,12 +18,14 @@ const THREADS: i32 = (BM / TM) * (BN / TN);
 const _: () = assert!(BM * BK == THREADS * WIDTH, "each thread loads one float4 of a_tile");
 const _: () = assert!(BK * BN == THREADS * WIDTH, "each thread loads one float4 of b_tile");
 
+// ANCHOR: kernel
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sgemm_v04_float4(M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32) {
     launch_bounds!(THREADS, 2); // two blocks per SM: at most 128 registers
     shared!(a_tile: f32[BM][BK], align 16);
     shared!(b_tile: f32[BK][BN], align 16);
 
+    // ANCHOR: map
     let thread = thread_idx().x;
     let block_row = block_idx().y * BM; // the block's first row of C
     let block_col = block_idx().x * BN; // and column
@@ -34,16 +36,22 @@ pub unsafe extern "ptx-kernel" fn sgemm_v04_float4(M: i32, N: i32, K: i32, A: *c
     let a_col = thread % (BK / WIDTH) * WIDTH;
     let b_row = thread / (BN / WIDTH); // and where in b_tile
     let b_col = thread % (BN / WIDTH) * WIDTH;
+    // ANCHOR_END: map
 
     let mut acc = registers!([TM][TN]);
     let mut k0 = 0;
     while k0 < K {
+        // SOLUTION(v04): load one float4 of A and one of B, store each to its tile as a float4, then wait
+        // ANCHOR: load
         let a = load4_or_zero(A, M, K, block_row + a_row, k0 + a_col);
         let b = load4_or_zero(B, K, N, k0 + b_row, block_col + b_col);
         store4(a_tile.at(a_row, a_col), a);
         store4(b_tile.at(b_row, b_col), b);
         barrier(); // writes to a_tile and b_tile done -> reads may start
+        // ANCHOR_END: load
+        // SOLUTION_END
 
+        // ANCHOR: compute
         for k in 0..BK {
             for i in 0..TM {
                 for j in 0..TN {
@@ -52,13 +60,19 @@ pub unsafe extern "ptx-kernel" fn sgemm_v04_float4(M: i32, N: i32, K: i32, A: *c
             }
         }
         barrier(); // reads of a_tile and b_tile done -> the next tiles may overwrite
+        // ANCHOR_END: compute
         k0 += BK;
     }
 
+    // SOLUTION(v04): store this thread's tile of C, four neighbouring columns at a time
+    // ANCHOR: store
     for i in 0..TM {
         for j in (0..TN).step_by(WIDTH as usize) {
             let c = float4(acc[i][j], acc[i][j + 1], acc[i][j + 2], acc[i][j + 3]);
             store4_if_inside(C, M, N, block_row + thread_row + i, block_col + thread_col + j, c);
         }
     }
+    // ANCHOR_END: store
+    // SOLUTION_END
 }
+// ANCHOR_END: kernel

@@ -21,6 +21,7 @@ const _: () = assert!(BM * BK == THREADS * WIDTH, "each thread loads one float4 
 const _: () = assert!(BK * BN == THREADS * WIDTH, "each thread loads one float4 of b_tile");
 const _: () = assert!(TM == 2 * WIDTH && TN == 2 * WIDTH, "a fragment is two float4s");
 
+// ANCHOR: outer
 /// Adds a_frag * b_frag to acc: 64 multiply-adds for 16 words. Odd rows run backwards, so that each multiply-add
 /// shares an operand with the one before, and reads fewer words from the register file.
 #[inline(always)]
@@ -28,14 +29,18 @@ fn add_outer_product(
     acc: &mut Registers<Registers<f32, { TN as usize }>, { TM as usize }>, a_frag: &Registers<f32, { TM as usize }>,
     b_frag: &Registers<f32, { TN as usize }>,
 ) {
+    // SOLUTION(v06): multiply every element of a_frag by every element of b_frag, there and back
     for i in 0..TM {
         for step in 0..TN {
             let j = if i % 2 == 0 { step } else { TN - 1 - step };
             acc[i][j] = mul_add(a_frag[i], b_frag[j], acc[i][j]);
         }
     }
+    // SOLUTION_END
 }
+// ANCHOR_END: outer
 
+// ANCHOR: kernel
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sgemm_v06_outer_product(
     M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32,
@@ -44,6 +49,7 @@ pub unsafe extern "ptx-kernel" fn sgemm_v06_outer_product(
     shared!(a_tile: f32[BK][BM + PAD], align 16); // transposed: a_tile[k][row]
     shared!(b_tile: f32[BK][BN], align 16);
 
+    // ANCHOR: map
     let thread = thread_idx().x;
     let block_row = block_idx().y * BM; // the block's first row of C
     let block_col = block_idx().x * BN; // and column
@@ -54,10 +60,12 @@ pub unsafe extern "ptx-kernel" fn sgemm_v06_outer_product(
     let a_col = thread % (BK / WIDTH) * WIDTH;
     let b_row = thread / (BN / WIDTH); // and where in b_tile
     let b_col = thread % (BN / WIDTH) * WIDTH;
+    // ANCHOR_END: map
 
     let mut acc = registers!([TM][TN]);
     let mut k0 = 0;
     while k0 < K {
+        // ANCHOR: load
         let a = load4_or_zero(A, M, K, block_row + a_row, k0 + a_col);
         let b = load4_or_zero(B, K, N, k0 + b_row, block_col + b_col);
         *a_tile.at(a_col + 0, a_row) = a.x;
@@ -66,19 +74,25 @@ pub unsafe extern "ptx-kernel" fn sgemm_v06_outer_product(
         *a_tile.at(a_col + 3, a_row) = a.w;
         store4(b_tile.at(b_row, b_col), b);
         barrier(); // writes to a_tile and b_tile done -> reads may start
+        // ANCHOR_END: load
 
+        // ANCHOR: compute
         for k in 0..BK {
             let (mut a_frag, mut b_frag) = (registers!([TM]), registers!([TN]));
+            // SOLUTION(v06): fill both fragments by two 128-bit loads each
             a_frag.set4(0, load4(a_tile.at(k, thread_row)));
             a_frag.set4(WIDTH, load4(a_tile.at(k, thread_row + WIDTH)));
             b_frag.set4(0, load4(b_tile.at(k, thread_col)));
             b_frag.set4(WIDTH, load4(b_tile.at(k, thread_col + BN / 2)));
+            // SOLUTION_END
             add_outer_product(&mut acc, &a_frag, &b_frag);
         }
         barrier(); // reads of a_tile and b_tile done -> the next tiles may overwrite
+        // ANCHOR_END: compute
         k0 += BK;
     }
 
+    // ANCHOR: store
     for i in 0..TM {
         for j in (0..TN).step_by(WIDTH as usize) {
             let col = block_col + thread_col + j / WIDTH * (BN / 2);
@@ -86,4 +100,6 @@ pub unsafe extern "ptx-kernel" fn sgemm_v06_outer_product(
             store4_if_inside(C, M, N, block_row + thread_row + i, col, c);
         }
     }
+    // ANCHOR_END: store
 }
+// ANCHOR_END: kernel

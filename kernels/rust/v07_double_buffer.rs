@@ -22,6 +22,7 @@ const _: () = assert!(BK * BN == THREADS * WIDTH, "each thread loads one float4 
 const _: () = assert!(BK % 2 == 0, "the last k of a tile and the first of the next use different fragments");
 const _: () = assert!(TM == 2 * WIDTH && TN == 2 * WIDTH, "a fragment is two float4s");
 
+// ANCHOR: outer
 /// Adds a_frag * b_frag to acc: 64 multiply-adds for 16 words. Odd rows run backwards, so that each multiply-add
 /// shares an operand with the one before, and reads fewer words from the register file.
 #[inline(always)]
@@ -36,7 +37,9 @@ fn add_outer_product(
         }
     }
 }
+// ANCHOR_END: outer
 
+// ANCHOR: kernel
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn sgemm_v07_double_buffer(
     M: i32, N: i32, K: i32, A: *const f32, B: *const f32, C: *mut f32,
@@ -45,6 +48,7 @@ pub unsafe extern "ptx-kernel" fn sgemm_v07_double_buffer(
     shared!(a_tile: f32[2][BK][BM + PAD], align 16); // transposed: a_tile[buffer][k][row]
     shared!(b_tile: f32[2][BK][BN], align 16);
 
+    // ANCHOR: map
     let thread = thread_idx().x;
     let block_row = block_idx().y * BM; // the block's first row of C
     let block_col = block_idx().x * BN; // and column
@@ -55,6 +59,7 @@ pub unsafe extern "ptx-kernel" fn sgemm_v07_double_buffer(
     let a_col = thread % (BK / WIDTH) * WIDTH;
     let b_row = thread / (BN / WIDTH); // and where in b_tile
     let b_col = thread % (BN / WIDTH) * WIDTH;
+    // ANCHOR_END: map
 
     let mut a_next = load4_or_zero(A, M, K, block_row + a_row, a_col);
     let mut b_next = load4_or_zero(B, K, N, b_row, block_col + b_col);
@@ -64,6 +69,8 @@ pub unsafe extern "ptx-kernel" fn sgemm_v07_double_buffer(
     let mut buffer = 0;
     let mut k0 = 0;
     while k0 < K {
+        // SOLUTION(v07): store the waiting tiles to this buffer, wait for the others, and load the next tiles
+        // ANCHOR: load
         *a_tile.at(buffer, a_col + 0, a_row) = a_next.x;
         *a_tile.at(buffer, a_col + 1, a_row) = a_next.y;
         *a_tile.at(buffer, a_col + 2, a_row) = a_next.z;
@@ -74,7 +81,10 @@ pub unsafe extern "ptx-kernel" fn sgemm_v07_double_buffer(
 
         a_next = load4_or_zero(A, M, K, block_row + a_row, k0 + BK + a_col);
         b_next = load4_or_zero(B, K, N, k0 + BK + b_row, block_col + b_col);
+        // ANCHOR_END: load
+        // SOLUTION_END
 
+        // ANCHOR: compute
         for k in 0..BK {
             a_frag[k % 2].set4(0, load4(a_tile.at(buffer, k, thread_row)));
             a_frag[k % 2].set4(WIDTH, load4(a_tile.at(buffer, k, thread_row + WIDTH)));
@@ -83,11 +93,13 @@ pub unsafe extern "ptx-kernel" fn sgemm_v07_double_buffer(
             add_outer_product(&mut acc, &a_frag[(k + 1) % 2], &b_frag[(k + 1) % 2]); // of k - 1
         }
         buffer ^= 1;
+        // ANCHOR_END: compute
         k0 += BK;
     }
 
     add_outer_product(&mut acc, &a_frag[(BK - 1) % 2], &b_frag[(BK - 1) % 2]); // of the last k
 
+    // ANCHOR: store
     for i in 0..TM {
         for j in (0..TN).step_by(WIDTH as usize) {
             let col = block_col + thread_col + j / WIDTH * (BN / 2);
@@ -95,4 +107,6 @@ pub unsafe extern "ptx-kernel" fn sgemm_v07_double_buffer(
             store4_if_inside(C, M, N, block_row + thread_row + i, col, c);
         }
     }
+    // ANCHOR_END: store
 }
+// ANCHOR_END: kernel

@@ -10,6 +10,8 @@ use prelude::*;
 /// Edge of the square of in owned by one block; one warp spans one row of it.
 const BLOCK: i32 = 32;
 
+// ANCHOR: kernel
+// ANCHOR: coalesced_reads
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn transpose_coalesced_reads(rows: i32, cols: i32, input: *const f32, out: *mut f32) {
     launch_bounds!(BLOCK * BLOCK);
@@ -22,12 +24,18 @@ pub unsafe extern "ptx-kernel" fn transpose_coalesced_reads(rows: i32, cols: i32
     *out.at(col * rows + row) // out[col][row]: 32 rows of out per warp
             = *input.at(row * cols + col); // in[row][col]: 32 neighbours per warp
 }
+// ANCHOR_END: coalesced_reads
 
+// ANCHOR: coalesced_writes
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn transpose_coalesced_writes(rows: i32, cols: i32, input: *const f32, out: *mut f32) {
     launch_bounds!(BLOCK * BLOCK);
+    // SOLUTION(v08): hand out the elements so that neighbouring lanes own neighbours in a row of out
     let row = block_idx().y * BLOCK + thread_idx().x % BLOCK; // lane i -> first row + i
     let col = block_idx().x * BLOCK + thread_idx().x / BLOCK; // same for all 32 lanes
+    // STARTER| let row = block_idx().y * BLOCK + thread_idx().x / BLOCK;
+    // STARTER| let col = block_idx().x * BLOCK + thread_idx().x % BLOCK;
+    // SOLUTION_END
     if row >= rows || col >= cols {
         return; // safe: no barrier follows
     }
@@ -35,3 +43,5 @@ pub unsafe extern "ptx-kernel" fn transpose_coalesced_writes(rows: i32, cols: i3
     *out.at(col * rows + row) // out[col][row]: 32 neighbours per warp
             = *input.at(row * cols + col); // in[row][col]: 32 rows of in per warp
 }
+// ANCHOR_END: coalesced_writes
+// ANCHOR_END: kernel

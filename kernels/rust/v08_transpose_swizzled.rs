@@ -11,11 +11,17 @@ use prelude::*;
 const TILE: i32 = 32;
 const _: () = assert!((TILE & (TILE - 1)) == 0, "c ^ r must stay inside the row");
 
+// ANCHOR: kernel
+// ANCHOR: swizzle
 /// Returns the column of the tile in which element (r, c) lies.
 #[inline(always)]
 fn swizzled(r: i32, c: i32) -> i32 {
+    // SOLUTION(v08): permute the columns of each row so that a column of elements meets 32 different banks
     c ^ r
+    // STARTER| c
+    // SOLUTION_END
 }
+// ANCHOR_END: swizzle
 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn transpose_swizzled(rows: i32, cols: i32, input: *const f32, out: *mut f32) {
@@ -25,16 +31,21 @@ pub unsafe extern "ptx-kernel" fn transpose_swizzled(rows: i32, cols: i32, input
     let thread_row = thread_idx().x / TILE; // same for all 32 lanes
     let thread_col = thread_idx().x % TILE; // the lane
 
+    // ANCHOR: load
     let row = block_idx().y * TILE + thread_row;
     let col = block_idx().x * TILE + thread_col;
     if row < rows && col < cols {
         *tile.at(thread_row, swizzled(thread_row, thread_col)) = *input.at(row * cols + col); // 32 neighbours
     }
     barrier(); // writes to tile done -> reads may start
+    // ANCHOR_END: load
 
+    // ANCHOR: store
     let out_row = block_idx().x * TILE + thread_row;
     let out_col = block_idx().y * TILE + thread_col;
     if out_row < cols && out_col < rows {
         *out.at(out_row * rows + out_col) = *tile.at(thread_col, swizzled(thread_col, thread_row));
     }
+    // ANCHOR_END: store
 }
+// ANCHOR_END: kernel
