@@ -169,17 +169,28 @@
         });
     }
 
-    // ---- A column of counts beside the lines, chosen in the bar --------------------------------------------------
+    // ---- Choices in the bar, which the next page remembers -------------------------------------------------------
 
     const bar = document.querySelector("#mdbook-menu-bar .right-buttons");
+    const offer = (label, options, key, apply) => {
+        const choice = document.createElement("select");
+        choice.className = `choice ${key}`;
+        choice.setAttribute("aria-label", label);
+        for (const option of options) choice.add(new Option(option));
+        choice.addEventListener("change", () => {
+            apply(choice);
+            try { localStorage.setItem(key, choice.value); } catch { /* The next page begins with the first option. */ }
+        });
+        try { choice.value = localStorage.getItem(key) || choice.value; } catch { /* Nothing is kept. */ }
+        if (choice.selectedIndex < 0) choice.selectedIndex = 0;
+        if (choice.selectedIndex > 0) apply(choice);
+        bar.prepend(choice);
+    };
+
+    // A column of counts beside the lines of kernels.
     const listings = [...main.querySelectorAll("figure.listing[data-launch]")];
     if (bar && listings.length) {
-        const choice = document.createElement("select");
-        choice.className = "counts";
-        choice.setAttribute("aria-label", "Counts beside the lines of kernels");
-        for (const column of ["no counts", "sectors", "wavefronts", "instructions"]) choice.add(new Option(column));
-        const COUNTS = "tile-counts";
-        const count = () => {
+        const count = (choice) => {
             const pattern = new RegExp(`([\\d\u00a0]+) (?:PTX )?${choice.value}`);
             main.classList.toggle("gutter", choice.selectedIndex > 0);
             for (const listing of listings) {
@@ -194,14 +205,16 @@
             }
             measure();
         };
-        choice.addEventListener("change", () => {
-            count();
-            try { localStorage.setItem(COUNTS, choice.value); } catch { /* The next page begins without counts. */ }
+        offer("Counts beside the lines of kernels", ["no counts", "sectors", "wavefronts", "instructions"], "tile-counts", count);
+    }
+
+    // Listings in the other language, where the kernel has a sibling.
+    const inBoth = [...main.querySelectorAll("figure.listing[data-lang]")];
+    if (bar && inBoth.length) {
+        offer("Language of the kernels", ["CUDA C++", "Rust"], "tile-language", (choice) => {
+            for (const listing of inBoth) listing.hidden = (listing.dataset.lang === "rust") !== (choice.value === "Rust");
+            measure();
         });
-        try { choice.value = localStorage.getItem(COUNTS) || choice.value; } catch { /* Nothing is kept. */ }
-        if (choice.selectedIndex < 0) choice.selectedIndex = 0;
-        if (choice.selectedIndex > 0) count();
-        bar.prepend(choice);
     }
 
     // ---- mdBook's own controls --------------------------------------------------------------------------------

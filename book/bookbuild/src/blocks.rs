@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use catalog::text::escaped;
 
 use crate::chapter::{self, LineKind};
-use crate::{highlight, line_counts::LineCounts};
+use crate::{directives::listings::Numbered, highlight, line_counts::LineCounts};
 
 /// Lines of a chapter that were included from a file.
 #[derive(Debug, Clone)]
@@ -19,6 +19,14 @@ pub(crate) struct Included {
     pub(crate) file: String,
     /// Number of each line in its file; `None` for a line that a difference removed.
     pub(crate) numbers: Vec<Option<usize>>,
+    /// The same part of the kernel's sibling in Rust, if it has one.
+    pub(crate) in_rust: Option<InRust>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct InRust {
+    pub(crate) file: String,
+    pub(crate) lines: Vec<Numbered>,
 }
 
 struct CodeLine<'a> {
@@ -34,9 +42,13 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
         let lines = listing.numbers.iter().enumerate();
         origins.extend(lines.filter_map(|(i, number)| Some((listing.at + i, (listing.file.as_str(), (*number)?)))));
     }
+    let siblings: BTreeMap<usize, &InRust> =
+        included.iter().filter_map(|listing| Some((listing.at, listing.in_rust.as_ref()?))).collect();
     let mut out = String::with_capacity(text.len() * 2);
     let mut open: Option<(&str, &str)> = None;
     let mut code: Vec<CodeLine<'_>> = Vec::new();
+    // The same block in Rust, where all its listings have siblings.
+    let mut in_rust: Vec<CodeLine<'_>> = Vec::new();
     for line in chapter::lines(text) {
         match (line.kind, open) {
             (LineKind::Fence, None) => {
@@ -52,17 +64,35 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
             (LineKind::Fence, Some((indent, name))) => {
                 open = None;
                 if highlight::is_known(name) {
-                    out.push_str(&block(indent, name, &code, counts))
+                    let listings =
+                        included.iter().filter(|listing| (line.number - code.len()..line.number).contains(&listing.at));
+                    let has_sibling =
+                        listings.clone().count() > 0 && listings.clone().all(|listing| listing.in_rust.is_some());
+                    let lang = if has_sibling { " data-lang=\"cuda\"" } else { "" };
+                    out.push_str(&block(indent, name, lang, &code, counts));
+                    if has_sibling {
+                        out.push('\n');
+                        out.push_str(&block(indent, "rust", " data-lang=\"rust\" hidden", &in_rust, counts));
+                    }
                 } else {
                     out.push_str(line.text)
                 }
                 code.clear();
+                in_rust.clear();
                 out.push('\n');
             }
-            (LineKind::Code, Some((indent, name))) if highlight::is_known(name) => code.push(CodeLine {
-                text: line.text.strip_prefix(indent).unwrap_or(line.text.trim_start()),
-                origin: origins.get(&line.number).copied(),
-            }),
+            (LineKind::Code, Some((indent, name))) if highlight::is_known(name) => {
+                let text = line.text.strip_prefix(indent).unwrap_or(line.text.trim_start());
+                let origin = origins.get(&line.number).copied();
+                code.push(CodeLine { text, origin });
+                if let Some(InRust { file, lines }) = siblings.get(&line.number) {
+                    in_rust.extend(
+                        lines.iter().map(|line| CodeLine { text: &line.text, origin: Some((file, line.number)) }),
+                    );
+                } else if origin.is_none() {
+                    in_rust.push(CodeLine { text, origin });
+                }
+            }
             _ => {
                 out.push_str(line.text);
                 out.push('\n');
@@ -71,20 +101,20 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
     }
     // A fence that is never closed ends with its chapter.
     if let Some((indent, name)) = open.filter(|_| !code.is_empty()) {
-        out.push_str(&block(indent, name, &code, counts));
+        out.push_str(&block(indent, name, "", &code, counts));
         out.push('\n');
     }
     out
 }
 
 /// Renders a block. Every line has the indent, to stay in its list or quote, and none is blank, which would end HTML.
-fn block(indent: &str, name: &str, code: &[CodeLine<'_>], counts: &LineCounts) -> String {
+fn block(indent: &str, name: &str, attributes: &str, code: &[CodeLine<'_>], counts: &LineCounts) -> String {
     let mut files = code.iter().filter_map(|line| Some(line.origin?.0));
     let file = files.next().filter(|first| files.all(|file| file == *first));
     let texts: Vec<&str> = code.iter().map(|line| line.text).collect();
     let launch = file.and_then(|file| counts.launch(file));
     let numbered = if file.is_some() { " numbered" } else { "" };
-    let mut out = format!("{indent}<figure class=\"listing{numbered}\"");
+    let mut out = format!("{indent}<figure class=\"listing{numbered}\"{attributes}");
     if let Some(launch) = launch {
         let _ = write!(out, " data-launch=\"{}\"", escaped(launch));
     }

@@ -11,7 +11,7 @@ use mdbook_preprocessor::errors::Error;
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
 use serde::Deserialize;
 
-use crate::blocks::{self, Included};
+use crate::blocks::{self, InRust, Included};
 use crate::chapter::{self, ChapterLine, Directive, Items, LineKind};
 use crate::directives::step::{self, StepHead};
 use crate::directives::{
@@ -365,16 +365,30 @@ impl<'a> Page<'a> {
                 at: self.at,
                 file: self.book.repo.display_path(&path),
                 numbers: lines.iter().map(|line| Some(line.number)).collect(),
+                in_rust: self.in_rust(&path, anchor),
             });
         }
         Ok(text)
+    }
+
+    /// Returns the same part of the sibling in Rust of a kernel, if there is one.
+    fn in_rust(&self, path: &Path, anchor: Option<&str>) -> Option<InRust> {
+        let kernels = self.book.repo.root().join("kernels");
+        let path = kernels.join("rust").join(path.strip_prefix(&kernels).ok()?).with_extension("rs");
+        let lines = listings::listing(self.book.repo, &path, Some(anchor?)).ok()?;
+        Some(InRust { file: self.book.repo.display_path(&path), lines })
     }
 
     fn diff(&mut self, line: &ChapterLine<'_>, old: &str, new: &str, anchor: &str) -> Result<String> {
         let (old, new) = (differences::side(self.book.repo, old)?, differences::side(self.book.repo, new)?);
         let (text, numbers) = differences::diff(self.book.repo, &old, &new, anchor)?;
         // The first line follows the one that opens the block.
-        self.included.push(Included { at: self.at + 1, file: self.book.repo.display_path(&new.path), numbers });
+        self.included.push(Included {
+            at: self.at + 1,
+            file: self.book.repo.display_path(&new.path),
+            numbers,
+            in_rust: None,
+        });
         self.shows(&old.path, line);
         self.shows(&new.path, line);
         Ok(format!("```diff\n{text}\n```"))

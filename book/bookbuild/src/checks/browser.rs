@@ -240,16 +240,21 @@ fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<St
     if colours[0] == colours[1] {
         out.push(format!("the dark theme has the colours of the light one: {colours}"));
     }
-    // The column of counts beside kernels, chosen on one page and shown on the next.
+    // What is chosen in the bar of one page shows on the next: the column of counts beside kernels, and their language.
     let [first, next] = ["v04-float4.html", "v05-bank-conflict-free.html"].map(|page| folder.join(page));
-    if first.is_file() {
+    let choices = [
+        ("tile-counts", "sectors", "main.gutter"),
+        ("tile-language", "Rust", "[data-lang=cuda][hidden] + [data-lang=rust]:not([hidden])"),
+    ];
+    for (name, option, shown) in choices.into_iter().filter(|_| first.is_file()) {
         load(tab, &first)?;
-        let choice = "document.querySelector('select.counts')";
-        tab.value(&format!("({choice}.value = 'sectors', {choice}.dispatchEvent(new Event('change')))"))?;
+        let choice = format!("document.querySelector('select.{name}')");
+        tab.value(&format!("({choice}.value = '{option}', {choice}.dispatchEvent(new Event('change')))"))?;
         load(tab, &next)?;
-        if tab.value(&format!("{choice}.value + [...document.querySelectorAll('main.gutter')].length"))? != "sectors1" {
-            out.push("the choice of counts is forgotten on the next page".into());
+        if tab.value(&format!("{choice}.value === '{option}' && !!document.querySelector('{shown}')"))? != true {
+            out.push(format!("the choice of {name} is forgotten on the next page"));
         }
+        tab.value("localStorage.clear()")?;
     }
     out.extend(reported_errors(tab, folder));
     Ok(out)

@@ -11,7 +11,7 @@
     const first = (list) => list.slice(0, 2).map(name).join(", ");
 
     if (kind === "print") {
-        const folded = [...main.querySelectorAll("details > :not(summary)")]
+        const folded = [...main.querySelectorAll("details > :not(summary, [data-lang][hidden])")]
             .filter((e) => e.textContent.trim() && !shown(e));
         if (folded.length) out.push(`${folded.length} parts that can be folded are not printed: ${first(folded)}`);
         const controls = [...document.querySelectorAll("button, input, select, .buttons")].filter(shown);
@@ -76,7 +76,7 @@
         }
     }
 
-    const counts = document.querySelector("select.counts");
+    const counts = document.querySelector("select.tile-counts");
     const counted = [...main.querySelectorAll("figure.listing[data-launch] [data-counts]")];
     if (counted.length && !counts) out.push("the bar has no choice of counts beside the lines");
     if (counts) {
