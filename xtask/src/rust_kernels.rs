@@ -8,28 +8,27 @@ use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use catalog::files::{files_ending_with, write_whole};
-use catalog::programs::on_path;
 use catalog::provenance::{sha256, target_of};
 use xtask_support::output;
 
+const PRELUDE: &str = "kernels/rust/prelude.rs";
 const TARGET: &str = "nvptx64-nvidia-cuda";
 /// With the oldest GPU that the kernels of v01 to v08 are compiled for in C++ as well. `.loc` lines alone: with DWARF,
 /// LLVM writes `.target …, debug`, with which ptxas optimises nothing, and a label that ptxas does not read. Loops over
-/// registers must be unrolled whole.
+/// registers must be unrolled whole. LLVM's comments name the calls that it inlined, which its `.loc` lines do not.
 const OPTIONS: &str = "-Copt-level=3 -Ccodegen-units=1 -Cpanic=abort -Ctarget-cpu=sm_75 -Ctarget-feature=+ptx72 \
-    -Cdebuginfo=line-directives-only -Cllvm-args=-unroll-threshold=20000 --edition=2024 --crate-type=rlib \
+    -Cdebuginfo=line-directives-only -Zverbose-asm -Cllvm-args=-unroll-threshold=20000 --edition=2024 --crate-type=rlib \
     --cap-lints=allow --target=nvptx64-nvidia-cuda";
 
 /// Compiles all kernels in Rust, and returns how many there are, and how many results differ from the committed ones.
 /// With `check`, nothing is written.
 pub(crate) fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(usize, usize)> {
-    let prelude = root.join("kernels/rust/prelude.rs");
     let rustc = Rustc::find(root, rustc)?;
-    rustc.run(&[], &prelude)?;
     let (mut n_sources, mut n_changed) = (0, 0);
-    for source in files_ending_with(&root.join("kernels/rust"), ".rs")?.iter().filter(|path| **path != prelude) {
+    let sources = files_ending_with(&root.join("kernels/rust"), ".rs")?;
+    for source in sources.iter().filter(|path| !path.ends_with(PRELUDE)) {
         n_sources += 1;
-        let ptx = rustc.compile(source, &prelude)?;
+        let ptx = rustc.compile(source.strip_prefix(root)?, &std::fs::read_to_string(source)?)?;
         let target = target_of(root, source);
         if std::fs::read_to_string(&target).is_ok_and(|old| old == ptx) {
             continue;
@@ -44,7 +43,7 @@ pub(crate) fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Res
     Ok((n_sources, n_changed))
 }
 
-struct Rustc {
+pub(crate) struct Rustc {
     program: PathBuf,
     /// `rustc 1.96.0 (…)`
     version: String,
@@ -54,10 +53,12 @@ struct Rustc {
 }
 
 impl Rustc {
-    /// Returns a compiler with `core` for the target: the given one, else that of the `PATH`, else rustup's nightly.
-    fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
+    /// Returns a compiler with `core` for the target: the given one, else one of the `PATH`, else rustup's nightly.
+    pub(crate) fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
         let nightly = || printed("rustup".as_ref(), &["which", "--toolchain=nightly", "rustc"]).map(PathBuf::from).ok();
-        let found = on_path("rustc").into_iter().chain(nightly());
+        let folders = std::env::var_os("PATH").unwrap_or_default();
+        let on_path = std::env::split_paths(&folders).map(|folder| folder.join("rustc")).filter(|path| path.is_file());
+        let found = on_path.chain(nightly());
         let programs: Vec<PathBuf> = given.map_or_else(|| found.collect(), |path| vec![path.to_owned()]);
         for program in &programs {
             let (version, sysroot) = (printed(program, &["--version"])?, printed(program, &["--print=sysroot"])?);
@@ -77,6 +78,7 @@ impl Rustc {
                 std::fs::write(&empty, "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n")?;
                 rustc.run(&[], &empty)?;
             }
+            rustc.run(&[], &root.join(PRELUDE))?;
             return Ok(rustc);
         }
         anyhow::bail!(
@@ -85,18 +87,19 @@ impl Rustc {
         )
     }
 
-    /// Returns the text of the PTX file of a kernel, header included.
-    fn compile(&self, source: &Path, prelude: &Path) -> Result<String> {
-        let ptx = self.folder.join("kernel.s");
-        self.run(&["--extern=prelude", &format!("--emit=asm={}", ptx.display())], source)?;
-        let hashed = |path: &Path| -> Result<String> {
-            Ok(format!("{} sha256:{}", path.strip_prefix(&self.root)?.display(), sha256(&std::fs::read(path)?)))
-        };
+    /// Returns the text of the PTX file of a kernel, header included. PTX and messages name `path`.
+    pub(crate) fn compile(&self, path: &Path, text: &str) -> Result<String> {
+        let (source, ptx) = (self.folder.join("kernel.rs"), self.folder.join("kernel.s"));
+        std::fs::write(&source, text)?;
+        let named = source.strip_prefix(&self.root).unwrap_or(&source).display();
+        let named = format!("--remap-path-prefix={named}={}", path.display());
+        self.run(&["--extern=prelude", &format!("--emit=asm={}", ptx.display()), &named], &source)?;
+        let prelude = std::fs::read(self.root.join(PRELUDE))?;
         Ok(format!(
             "// Generated by `cargo xtask ptx --rust`; edit the source instead.\n// source: {}\n// include: {}\n\
              // compiler: {}\n// options: {OPTIONS}\n{}",
-            hashed(source)?,
-            hashed(prelude)?,
+            format_args!("{} sha256:{}", path.display(), sha256(text.as_bytes())),
+            format_args!("{PRELUDE} sha256:{}", sha256(&prelude)),
             self.version,
             finished(&std::fs::read_to_string(ptx)?)
         ))
@@ -122,15 +125,17 @@ fn printed(program: &Path, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Completes what LLVM writes: bounds of launches become directives, and positions in files outside the repository, as
-/// those of `core`, are left out, with all labels and sections for debuggers. A tile's address becomes its name: from a
-/// converted address ptxas knows no alignment, and merges no neighbouring loads.
+/// Completes what LLVM writes: bounds of launches become directives, and labels and sections for debuggers are left out.
+/// A tile's address becomes its name: from a converted address ptxas knows no alignment, and merges no neighbouring
+/// loads.
 fn finished(ptx: &str) -> String {
-    let file = |line: &str| Some(line.strip_prefix("\t.file\t")?.split_once(' ')?.0.to_owned());
-    let ours: Vec<String> = ptx.lines().filter(|line| line.contains(" \"kernels/")).filter_map(file).collect();
     let mut text = String::new();
     let mut brace = 0; // where the body of the kernel starts
     let mut tiles = HashMap::new();
+    let named = ptx.lines().filter_map(|line| line.strip_prefix("\t.file\t")?.trim_end().split_once(' '));
+    let files = named.map(|(number, name)| (name.trim_matches('"'), number));
+    let files: HashMap<&str, &str> = files.filter(|(name, _)| !name.starts_with('/')).collect();
+    let mut inlined = HashMap::new();
     let operands = |word: &str, line: &str| -> Option<(String, String)> {
         let (to, from) = line.trim_start().strip_prefix(word)?.trim_end_matches(';').split_once(", ")?;
         Some((to.trim().to_owned(), from.to_owned()))
@@ -142,22 +147,51 @@ fn finished(ptx: &str) -> String {
             brace += bound.len();
             continue;
         }
-        tiles.extend(operands("cvta.shared.u64", line));
-        if let Some((to, from)) = operands("cvta.to.shared.u64", line)
+        if let Some((_, places)) = line.strip_prefix("\t.loc\t").and_then(|rest| rest.split_once("// ")) {
+            text += &locs(places, &files, &mut inlined);
+            continue;
+        }
+        // Comments of inline assembly are the kernel's.
+        let own = line.strip_prefix("\t//").map_or(0, |_| "\t//".len());
+        let code = line.get(own..).and_then(|rest| rest.find("//")).map_or(line, |end| line[..own + end].trim_end());
+        tiles.extend(operands("cvta.shared.u64", code));
+        if let Some((to, from)) = operands("cvta.to.shared.u64", code)
             && let Some(name) = tiles.get(&from)
         {
             text += &format!("\tmov.b64 \t{to}, {name};\n");
             continue;
         }
-        if line == "{" {
+        if code == "{" {
             brace = text.len();
+            inlined.clear();
         }
-        let loc = line.strip_prefix("\t.loc\t").and_then(|rest| rest.split(' ').next());
-        let is_outside = loc.or(file(line).as_deref()).is_some_and(|number| !ours.iter().any(|our| our == number));
-        let is_for_debuggers = ["$L__tmp", "$L__func_", "\t.section"].iter().any(|start| line.starts_with(start));
-        if !is_outside && !is_for_debuggers {
-            text += line;
+        let is_left_out = ["$L__tmp", "$L__func_", "\t.section"].iter().any(|start| code.starts_with(start))
+            || code.starts_with("\t.file") && code.contains(" \"/");
+        if !is_left_out && (line.is_empty() || !code.is_empty()) {
+            text += code;
             text.push('\n');
+        }
+    }
+    // ptxas wants a name for what was inlined.
+    text + "\t.section\t.debug_str\n\t{\n$L__inlined:\n.b8 0\n\t}\n"
+}
+
+/// Returns `.loc` lines as NVRTC writes them, from LLVM's comment `FILE:3:5 @[ FILE:9:1 ]`: a place, and around it those
+/// of the calls that were inlined. `inlined` has the places around each one so far. `core`'s files are left out.
+fn locs(comment: &str, files: &HashMap<&str, &str>, inlined: &mut HashMap<String, Vec<String>>) -> String {
+    let place = |text: &str| {
+        let mut parts = text.trim_end_matches([' ', ']']).rsplitn(3, ':');
+        let (column, line, number) = (parts.next()?, parts.next()?, files.get(parts.next()?)?);
+        (line != "0").then(|| format!("{number} {line} {column}"))
+    };
+    let places: Vec<String> = comment.split(" @[ ").filter_map(place).collect();
+    let mut text = if places.is_empty() { "\t.loc\t1 0 0\n" } else { "" }.to_owned();
+    for (at, place) in places.iter().enumerate().rev() {
+        let around = &places[at + 1..];
+        if at == 0 || inlined.get(place).is_none_or(|known| known != around) {
+            let call = around.first().map(|call| format!(", function_name $L__inlined, inlined_at {call}"));
+            text += &format!("\t.loc\t{place}{}\n", call.unwrap_or_default());
+            inlined.insert(place.clone(), around.to_vec());
         }
     }
     text
