@@ -149,7 +149,8 @@ impl<'a> LaunchContext<'a> {
         if all.is_empty() {
             all.extend(self.only_use(info));
         }
-        let known = |loc: &SourceLoc| self.sources.contains_key(&loc.file);
+        // A helper of the prelude stands for what C++ has built in, or in `common.cuh`.
+        let known = |loc: &SourceLoc| self.sources.contains_key(&loc.file) && self.file_name(loc.file) != "prelude.rs";
         if all.iter().any(known) {
             all.retain(known);
         } else {
@@ -193,7 +194,7 @@ impl<'a> LaunchContext<'a> {
         let mut places = self.sources.iter().flat_map(|(&file, source)| {
             let places =
                 source.uses_in(function, name).filter(move |used| if stores { used.stored } else { used.loaded });
-            places.map(move |used| SourceLoc { file, line: used.line, column: used.start as u32 + 1 })
+            places.map(move |used| SourceLoc { file, line: used.line, column: used.shown.0 as u32 + 1 })
         });
         let first = places.next()?;
         { places }.all(|other| (other.file, other.line) == (first.file, first.line)).then_some(first)
@@ -630,11 +631,20 @@ impl Draft {
         Self { no_caret: true, ..self }
     }
 
+    /// Writes the sentences for Rust, where that is the language of a source.
+    pub(crate) fn spell(&mut self, source: Option<&Source>) {
+        let Some(source) = source.filter(|source| source.is_rust()) else { return };
+        let sentences = [&mut self.why, &mut self.advice, &mut self.on_gpu].into_iter().flatten();
+        for text in sentences.chain(&mut self.notes).chain(&mut self.verbatim).chain([&mut self.title]) {
+            *text = source.spelled(text);
+        }
+    }
+
     /// Returns the finished finding.
     ///
     /// `earlier` are the findings before it: advice that one of them has is not printed in full again.
     pub(crate) fn finish(
-        self,
+        mut self,
         launch: &LaunchContext<'_>,
         code: Code,
         mistake: &MistakeGroup,
@@ -642,6 +652,7 @@ impl Draft {
         earlier: &[Finding],
     ) -> Finding {
         let instr = self.instr.unwrap_or(mistake.first.instr);
+        self.spell(launch.source_of(instr));
         let mut place = launch.place(instr);
         if let Some((from, _)) = self.carets.first()
             && let Some(text) = &place.text

@@ -1,9 +1,10 @@
-//! What the text of a `.cu` file contains: names and types of parameters, shapes of arrays, values of constants.
+//! What the text of a source contains: names and types of parameters, shapes of arrays, values of constants.
 //!
-//! This reads CUDA C++ as a person skims it, not as a compiler does: it looks for a few shapes of text and says
+//! This reads CUDA C++, and Rust written as that ([`rust`]), as a person skims it, not as a compiler does: it looks for a few shapes of text and says
 //! nothing when it does not find them. A message can then be less precise, never wrong because of a guess.
 
 pub(crate) mod expression;
+pub(crate) mod rust;
 pub(crate) mod statements;
 pub(crate) mod text;
 
@@ -21,9 +22,11 @@ use text::{blank, bracketed, has_word, named, plain_name, strip_qualifiers, word
 #[derive(Debug, Clone)]
 pub struct Source {
     text: Arc<str>,
-    /// The text with comments and strings blanked out, byte for byte.
+    /// The text with comments and strings blanked out, byte for byte; of a kernel in Rust the C++, line for line.
     clean: String,
     lines: Vec<Range<usize>>,
+    /// For Rust: the place in the text of each byte of `clean`, and of its end; empty for C++.
+    places: Vec<usize>,
     /// Values of template parameters: the kernel's, and those of the function that it calls.
     given: Vec<(String, i64)>,
     called: Option<Called>,
@@ -72,9 +75,11 @@ pub(crate) struct Compared {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Use {
     pub line: u32,
-    /// Byte columns at which the use starts and ends, from 0.
+    /// Byte columns of [`Source::clean_line`] at which the use starts and ends, from 0.
     pub start: usize,
     pub end: usize,
+    /// The same of [`Source::line`].
+    pub(crate) shown: (usize, usize),
     /// The texts of the subscripts, without brackets.
     pub subscripts: Vec<String>,
     /// Whether the use is assigned to: it stands left of `=`.
@@ -85,14 +90,43 @@ pub struct Use {
 
 impl Source {
     pub fn new(text: &Arc<str>) -> Self {
+        let (mut clean, mut places) = (blank(text), Vec::new());
+        if text.contains("#![no_std]") {
+            (clean, places) = rust::as_cpp(text, &clean);
+        }
         let mut start = 0;
         let mut lines = Vec::new();
-        for line in text.split_inclusive('\n') {
+        for line in clean.split_inclusive('\n') {
             lines.push(start..start + line.trim_end_matches(['\n', '\r']).len());
             start += line.len();
         }
-        let clean = blank(text);
-        Self { text: text.clone(), statements: Statements::new(&clean), clean, lines, given: Vec::new(), called: None }
+        let statements = Statements::new(&clean);
+        Self { text: text.clone(), statements, clean, lines, places, given: Vec::new(), called: None }
+    }
+
+    pub(crate) fn is_rust(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    /// Returns a sentence as it is written for Rust.
+    pub(crate) fn spelled(&self, text: &str) -> String {
+        let header = |code: &str| {
+            let start = self.place(self.statements.with_header(code)?.start);
+            Some(self.text.get(start..)?.split_once(" {")?.0.to_owned())
+        };
+        rust::spelled(text, &self.text, header)
+    }
+
+    /// Returns the place in the text of one in `clean`.
+    fn place(&self, at: usize) -> usize {
+        self.places.get(at).copied().unwrap_or(at)
+    }
+
+    /// Returns the place in `clean` of a column of a line of the text.
+    fn at_column(&self, line: u32, column: u32) -> Option<usize> {
+        let Range { start, end } = self.span(line)?;
+        let at = self.place(start) + column as usize - 1;
+        (start..=end).find(|place| self.place(*place) >= at).or(Some(end))
     }
 
     /// Returns the bytes of a line; lines count from 1.
@@ -101,7 +135,8 @@ impl Source {
     }
 
     pub(crate) fn line(&self, line: u32) -> Option<&str> {
-        self.text.get(self.span(line)?)
+        let Range { start, end } = self.span(line)?;
+        self.text.get(self.place(start)..self.place(end))
     }
 
     /// Returns a line without its comments and strings.
@@ -393,7 +428,8 @@ impl Source {
     }
 
     pub fn uses(&self, line: u32, name: &str) -> Vec<Use> {
-        let Some(text) = self.clean_line(line) else { return Vec::new() };
+        let Some(Range { start: first, end }) = self.span(line) else { return Vec::new() };
+        let text = &self.clean[first..end];
         let mut found = Vec::new();
         for at in named(text, name) {
             let mut end = at + name.len();
@@ -408,7 +444,9 @@ impl Source {
             // `store4(&tile[row][col], v)`.
             let call = text[..start].strip_suffix("(&").and_then(|before| words(before).last());
             let plain = assigned(after).is_some() || call.is_some_and(|(_, name)| name.starts_with("store"));
-            found.push(Use { line, start, end, subscripts, stored: plain || changes(after), loaded: !plain });
+            let shown = |column: usize| self.place(first + column) - self.place(first);
+            let shown = (shown(start), shown(end - 1) + 1);
+            found.push(Use { line, start, end, shown, subscripts, stored: plain || changes(after), loaded: !plain });
         }
         found
     }
@@ -491,7 +529,7 @@ impl Source {
     pub(crate) fn loops(&self, line: u32, column: u32) -> Vec<&Enclosure> {
         let position = match column {
             0 => self.position(line, 0),
-            _ => self.span(line).map(|line| (line.start + column as usize - 1).min(line.end)),
+            _ => self.at_column(line, column),
         };
         let Some(position) = position else { return Vec::new() };
         let holds = |one: &&Enclosure| {
@@ -543,7 +581,7 @@ impl Source {
                 Some(self.statements.last_in(first..end).unwrap_or(first))
             }
             _ => {
-                let position = (start + column as usize - 1).min(end);
+                let position = self.at_column(line, column)?;
                 // Compilers give the header's place to what stands behind it in the same line.
                 let header = ["if", "else", "for", "while", "do", "switch"];
                 let here = self.clean.get(position..end).unwrap_or("");

@@ -106,7 +106,7 @@ impl LaunchContext<'_> {
             Some(explained) => vec![explained.used.clone()],
             None => self.uses(instr, &target.element.name, kind),
         };
-        uses.iter().map(|found| (found.start, found.end)).collect()
+        uses.iter().map(|found| found.shown).collect()
     }
 
     /// Returns the first of the uses in neighbouring lines that give all elements of a vector access.

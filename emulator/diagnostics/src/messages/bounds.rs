@@ -8,9 +8,10 @@ use super::rows::{exchanged, wrong_row};
 use crate::launch_context::{Draft, LaunchContext, Reason};
 use crate::locate::arrays::{LOCAL_ARRAYS, Target};
 use crate::locate::case::{Case, noun, verb};
+use crate::locate::layout::Outside;
 use crate::source::text::{bracketed, named, words as words_of};
+use crate::source::{Compared, Source, expression::Overflow};
 use crate::words::{self, code, count, grouped, list, nth};
-use crate::{locate::layout::Outside, source::Compared, source::expression::Overflow};
 use program::MemSpace;
 use simt::check::{AccessKind, AccessProblem, BadAccess, MistakeDetails, MistakeGroup};
 
@@ -467,7 +468,7 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     let innermost = case.launch.loops(case.instr).into_iter().next()?;
     let loop_name = innermost.name(case.launch, case.instr);
     let parts = innermost.enclosure.for_parts()?;
-    let [_, condition, _] = parts;
+    let [first, condition, _] = parts;
     let unsigned = unsigned_countdown(parts).is_some_and(|counter| counter == variable);
     if unsigned && (*value < 0 || *value > i64::from(i32::MAX)) {
         return Some(Reason::new(
@@ -480,9 +481,14 @@ fn loop_reason(case: &Case<'_>) -> Option<Reason> {
     if left.trim() != variable || last.is_some_and(|last| last != *value) {
         return None;
     }
+    let start = first.split_once('=').map_or("", |(_, start)| start.trim());
+    let shorter = match case.launch.source_of(case.instr).is_some_and(Source::is_rust) {
+        true => format!("{start}..{}", right.trim()),
+        false => format!("{} < {}", left.trim(), right.trim()),
+    };
     Some(Reason::new(
         format!("the loop at {loop_name} runs while {}, so its last round has {variable} = {value}.", code(condition)),
-        format!("stop one earlier: {}.", code(&format!("{} < {}", left.trim(), right.trim()))),
+        format!("stop one earlier: {}.", code(&shorter)),
     ))
 }
 
@@ -876,7 +882,7 @@ pub(crate) fn nowhere(case: &Case<'_>) -> Draft {
         };
         if let Some(name) = name.as_ref().or(given.as_ref().map(|(_, name, _)| name)) {
             let uses = launch.uses(case.instr, name, access.kind);
-            draft.carets = uses.iter().map(|found| (found.start, found.end)).collect();
+            draft.carets = uses.iter().map(|found| found.shown).collect();
         }
         let offset = match access.address {
             0 => "Address 0".to_owned(),

@@ -1,17 +1,22 @@
 //! Messages about launches that cannot start (`E-LAUNCH`).
 
+use std::sync::Arc;
+
 use program::limits::LOCAL_BYTES;
 use program::{DecodedKernel, Param};
 use simt::launch::{LaunchRefused, LaunchRequest, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS};
 
 use crate::finding::Finding;
 use crate::launch_context::{Draft, paragraph};
-use crate::source::text::plain_name;
+use crate::source::{Source, text::plain_name};
 use crate::words::{count, plural, size};
 
 pub fn refusal(kernel: &DecodedKernel, request: &LaunchRequest, why: &LaunchRefused) -> Finding {
     let mut draft = reason(kernel, request, why);
     draft.notes.insert(0, format!("Launch of `{}`, which did not start.", plain_name(&kernel.name)));
+    let is_own = |(_, text): &&(String, Arc<str>)| text.contains(plain_name(&kernel.name));
+    let own = request.options.names.sources.iter().find(is_own);
+    draft.spell(own.map(|(_, text)| Source::new(text)).as_ref());
     draft.finish_refusal()
 }
 

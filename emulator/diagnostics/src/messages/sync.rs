@@ -393,8 +393,11 @@ pub(crate) fn exited(
     let mut advice_text = "put the condition on the work, so that all threads reach the barrier.".to_owned();
     let did = match (returns.as_deref(), branch, exit) {
         (Some([one]), ..) if launch.frames(instr).len() == 1 || source.is_some_and(Source::only_calls) => {
-            let text = source.and_then(|source| source.line(*one)).unwrap_or("");
-            draft.verbatim.push(format!("{one:>4} | {}", text.replace('\t', " ")));
+            let condition = source.and_then(|source| source.condition(*one)).filter(|(line, _)| line != one);
+            for line in condition.map(|(line, _)| line).into_iter().chain([*one]) {
+                let text = source.and_then(|source| source.line(line)).unwrap_or("");
+                draft.verbatim.push(format!("{line:>4} | {}", text.replace('\t', " ")));
+            }
             advice_text = "put the condition on the work, not on a `return`, when a barrier follows.".into();
             format!("returned at line {one}")
         }

@@ -4,7 +4,7 @@ mod fillers;
 
 use super::bounds::nowhere;
 use crate::launch_context::{Draft, LaunchContext};
-use crate::locate::{arrays::Target, case::Case, subscript::Explained};
+use crate::locate::{arrays::Target, case::Case, spot, subscript::Explained};
 use crate::words::{self, code};
 use fillers::Filler;
 use program::{MemSpace, OpKind};
@@ -32,8 +32,9 @@ fn undefined_value(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> Draft 
     let Some(target) = &case.target else { return nowhere(&case) };
     let element = &target.element;
     let name = case.quoted_element(target);
-    // If the value is used in the line that reads it, the title names the array.
-    let at_once = launch.line(load) == launch.line(mistake.first.instr);
+    // If the value is used in the line or the statement that reads it, the title names the array.
+    let user = mistake.first.instr;
+    let at_once = launch.line(load) == launch.line(user) || spot::same_statement(launch, load, user);
     let title = match used {
         Use::Output { .. } => used_title(*used, &name, *copied),
         _ if at_once => format!("{name} is read before it is written"),

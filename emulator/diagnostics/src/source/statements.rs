@@ -73,6 +73,10 @@ impl Statements {
         self.enclosures.iter().filter(|e| e.control == Control::Loop)
     }
 
+    pub(crate) fn with_header(&self, header: &str) -> Option<&Enclosure> {
+        self.enclosures.iter().find(|one| one.header == header)
+    }
+
     /// Branches and loops whose header starts in a range.
     pub(crate) fn headed(&self, within: Range<usize>) -> Vec<&Enclosure> {
         let mut found: Vec<&Enclosure> = self.enclosures.iter().filter(|e| within.contains(&e.start)).collect();

@@ -60,19 +60,24 @@ fn symbols_name_their_function() {
 proptest::proptest! {
     #[test]
     fn no_text_makes_it_fail(
+        is_rust: bool,
         pieces in proptest::collection::vec(
             proptest::sample::select(vec![
                 "__global__ void kernel(", "int n", ",", "float* x", ")", "{", "}", "\n", ";", "[", "]", "(", "const int i",
                 "=", "threadIdx.x", "+", "*", "x", "/*", "*/", "//", "\"", "'", "é", "if (", "for (", "return", "#define N",
                 "__shared__ float t", "1", " ", "_Z", "\\", "++", "\t", "99999999999999999999", "N", "sizeof",
+                "fn kernel<const N: i32>(", "x: *mut f32", " -> ", "let mut i: i32", "while i < n {", "for i in 0..n {", ".at(",
+                "shared!(", "launch_bounds!(", "opaque(", "thread_idx()", "as", "loop {", "else {", "::<", "extern \"ptx-kernel\" ",
             ]),
             0..60,
         ),
     ) {
-        let text: String = pieces.concat();
+        let text = if is_rust { "#![no_std]" } else { "" }.to_owned() + &pieces.concat();
         let mut source = Source::new(&text.as_str().into());
         let _ = (source.parameters("kernel"), source.arrays(""), source.arrays("__shared__"));
         let _ = (source.constant("N"), source.index_variable(0), source.definition("kernel", "i"));
+        assert_eq!(source.clean.matches('\n').count(), text.matches('\n').count());
+        let _ = source.spelled(&text);
         for line in 0..=source.n_lines() + 1 {
             let _ = (source.uses(line, "x"), source.condition(line), source.enclosing_condition(line));
             let _ = (source.around(line, 3).len(), source.statement_end(line, 1));
@@ -101,4 +106,66 @@ fn a_choice_in_a_line_is_a_condition_of_its_first_case() {
     ] {
         assert_eq!(held(other), Vec::<String>::new(), "{other}");
     }
+}
+#[test]
+fn a_kernel_in_rust_reads_as_cpp() {
+    let text = "#![no_std]
+const BK: i32 = 8;
+fn tiled<const N: i32>(
+    K: i32, A: *const f32, C: *mut f32,
+) {
+    shared!(a_tile: f32[2][BK][N + 4], align 16); // transposed
+    let row = opaque(thread_idx().x / N, N) * 2;
+    let mut k0 = 0;
+    while k0 < K {
+        *a_tile.at(0, row, k0) = if row < K { *A.row(row, K).at(k0) } else { 0.0 };
+        barrier();
+        for k in (0..=BK).step_by(2 as usize) {
+            store4(a_tile.at(1, row, k), load4(C.at(k as i32)));
+        }
+        k0 += BK;
+    }
+}
+pub unsafe extern \"ptx-kernel\" fn k(K: i32, A: *const f32, C: *mut f32) {
+    tiled::<16>(K, A, C)
+}
+";
+    let source = Source::new(&text.into());
+    insta::assert_snapshot!(source.clean, @r#"
+    #![no_std]
+    const int BK = 8;
+    template <int N> void tiled(int K, float* A, float* C) 
+
+    {
+        __shared__ float a_tile[2][BK][N + 4];              
+        const auto row = (threadIdx.x / N) * 2;
+        auto k0 = 0;
+        for (k0 = 0; k0 < K; k0 += BK) {
+            a_tile[0][row][k0] = (row < K) ? (A[row * K + k0]) : (0.0);
+            __syncthreads();
+            for (int k = 0; k <= BK; k += 2) {
+                store4(&a_tile[1][row][k], load4(&C[k ]));
+            }
+            k0 += BK;
+        }
+    }
+    pub unsafe extern              __global__ void k(int K, float* A, float* C) {
+        tiled<16>(K, A, C)
+    ;}
+    "#);
+    let [used] = &source.uses(13, "a_tile")[..] else { panic!("one use") };
+    assert_eq!(&source.line(13).unwrap()[used.shown.0..used.shown.1], "a_tile.at(1, row, k)");
+    let around = |column| source.around(13, column).last().map(|one| one.header.clone());
+    assert_eq!(around(20), Some("for (int k = 0; k <= BK; k += 2)".into()));
+}
+
+#[test]
+fn messages_have_the_spelling_of_rust() {
+    let text =
+        "#![no_std]\nfn f() {\n    for k in (0..9).step_by(2) {\n        *A.at(k) = *B.row(i, n).at(k);\n    }\n}\n";
+    let source = Source::new(&text.into());
+    let check = |cpp, rust: &str| assert_eq!(source.spelled(cpp).replace('\u{a0}', " "), rust);
+    check("`A[i]` is `A[3]`, or `b[i]`; `f(&A[i][j + 1])`", "`*A.at(i)` is `A[3]`, or `b[i]`; `f(A.at(i, j + 1))`");
+    check("`B[j * n + k]` or `B[j]`", "`*B.row(j, n).at(k)` or `*B.at(j)`");
+    check("A[i], `for (int k = 0; k < 9; k += 2)`: __syncthreads()", "A[i], `for k in (0..9).step_by(2)`: barrier()");
 }

@@ -92,7 +92,7 @@ pub(crate) fn has_word(text: &str, word: &str) -> bool {
     named(text, word).next().is_some()
 }
 
-fn is_word(byte: u8) -> bool {
+pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 

@@ -295,7 +295,7 @@ impl RaceMessage<'_> {
     fn lost_update(&self) -> Reason {
         let Self { launch, facts: race, first, ref array, .. } = *self;
         let write = launch.uses(first.instr, array, AccessKind::Write);
-        let text = launch.place(first.instr).text.unwrap_or_default();
+        let text = launch.clean_line(first.instr).unwrap_or_default();
         let element = write.first().and_then(|found| text.get(found.start..found.end)).unwrap_or(array);
         let element = element.trim_start_matches('*');
         let is_pointer = write.iter().all(|found| found.subscripts.is_empty()) && race.space == MemSpace::Global;
