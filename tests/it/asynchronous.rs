@@ -71,5 +71,5 @@ fn broken_kernels_are_told_as_what_they_are() {
 #[should_panic(expected = "odd.cu: unknown line `// blok: 32`")]
 fn unknown_lines_of_a_kernel_are_refused() {
     let source = "// odd.cu: a kernel.\n// kernel: k\n// blok: 32\n".to_owned();
-    asynchronous::head(&Fixture { name: "odd".to_owned(), path: "odd.cu".into(), source });
+    asynchronous::head(&Fixture { name: "odd".to_owned(), path: "odd.cu".into(), source, ..Fixture::default() });
 }

@@ -3,9 +3,12 @@
 use std::collections::HashSet;
 
 use diagnostics::Report;
-use simt::launch::CheckLevel;
+use simt::launch::{CheckLevel, LaunchOptions, Names};
+use simt::memory::Origin;
+use tasks::fixtures::Fixture;
 use tests::gemm::{GemmKernel, Product};
-use tests::{files_under, read, root};
+use tests::gpu::{Gpu, options, texts};
+use tests::{files_under, fixture, read, root};
 
 use crate::ladder::KERNELS;
 
@@ -70,4 +73,48 @@ fn code_has_no_local_memory_no_calls_and_no_generic_accesses() {
             assert!(entry.is_none_or(|entry| compared.contains(entry)), "{line} has no sibling in C++");
         }
     }
+}
+
+/// Launches a mistake, and returns the codes of what is found, and the messages.
+fn found((one, ptx): &(Fixture, String)) -> (Vec<String>, String) {
+    let (name, sizes) = one.launch.split_once(' ').expect("a kernel and its sizes");
+    let kernel = KERNELS.gemms.iter().chain(&KERNELS.transposes).find(|kernel| kernel.name == name).expect("a kernel");
+    let sizes: Vec<usize> = sizes.split(' ').map(|size| size.parse().expect("a size")).collect();
+    let filled = |n: usize| (0..n).map(|i| (i % 10) as f32).collect::<Vec<f32>>();
+    let inputs = match sizes[..] {
+        [m, n, k] => vec![filled(m * k), filled(k * n)],
+        _ => vec![filled(sizes[0] * sizes[1])],
+    };
+    let gpu = Gpu::with_memory(1 << 30);
+    let bytes = (sizes[0] * sizes[1] * size_of::<f32>()) as u64;
+    let target = gpu.memory.alloc(bytes, Origin::new("cuMemAlloc")).expect("there is room");
+    let source = |path: &str| (path.to_owned(), read(&root().join(path)).into());
+    let mut sources = ["kernels/common.cuh", "kernels/rust/prelude.rs"].map(source).to_vec();
+    sources.push((one.path.display().to_string(), one.source.as_str().into()));
+    let names = Names { sources, ..Names::default() };
+    let options = LaunchOptions { names, ..options(CheckLevel::CheckedWithGlobalRaces, 1 << 24, 1) };
+    let inputs: Vec<&[f32]> = inputs.iter().map(Vec::as_slice).collect();
+    match kernel.launch(&gpu, ptx, &sizes, &inputs, target, options) {
+        Err(refused) => (vec!["E-LAUNCH".into()], refused),
+        Ok(Report { findings, undefined_outputs, .. }) => {
+            let outputs = undefined_outputs.into_iter().map(|output| output.finding);
+            let findings: Vec<_> = findings.into_iter().chain(outputs).collect();
+            (findings.iter().map(|finding| finding.code.as_str().to_owned()).collect(), texts(&findings))
+        }
+    }
+}
+
+#[test]
+fn mistakes_are_diagnosed_as_in_cpp() {
+    let settings = crate::snapshots_in("snapshots/rust");
+    let mut wrong = Vec::new();
+    for pair in fixture::folder("tests/fixtures/rust").chunks(2) {
+        let name = pair[0].0.name.trim_end_matches(".cu");
+        let [(cpp_codes, cpp), (rust_codes, rust)] = [&pair[0], &pair[1]].map(found);
+        if cpp_codes != rust_codes || !cpp_codes.contains(&pair[0].0.expect) {
+            wrong.push(format!("{name}: {cpp_codes:?} in C++, {rust_codes:?} in Rust"));
+        }
+        settings.bind(|| insta::assert_snapshot!(name, format!("{cpp}\n{rust}")));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -138,7 +138,7 @@ pub fn head(fixture: &Fixture) -> Head {
 pub fn committed(file: &str, kernel: &str, head: &str) -> (Fixture, String) {
     let source = format!("// kernel: {kernel}\n{head}");
     let ptx = with_only(&[kernel, SPLIT], &ptx(file));
-    (Fixture { name: kernel.to_owned(), path: format!("kernels/{file}.cu").into(), source }, ptx)
+    (Fixture { name: kernel.to_owned(), path: format!("kernels/{file}.cu").into(), source, ..Fixture::default() }, ptx)
 }
 
 /// The kernel that splits operands in three parts, in the module of the one that multiplies them.

@@ -64,18 +64,34 @@ impl GemmKernel {
         std::fs::read_to_string(crate::root().join(format!("kernels/rust/ptx/{source}.ptx"))).ok()
     }
 
+    /// Launches the kernel of this PTX. The last matrix of its parameters is `target`, and C or the transposed one.
+    pub fn launch<T: Value>(
+        &self,
+        gpu: &Gpu,
+        ptx: &str,
+        sizes: &[usize],
+        inputs: &[&[T]],
+        target: u64,
+        options: LaunchOptions,
+    ) -> Result<Report, String> {
+        let module = gpu.load(ptx).unwrap_or_else(|error| panic!("{}: {error}", self.name));
+        let mut arguments: Vec<Argument> = sizes.iter().map(|&size| (size as i32).into()).collect();
+        arguments.extend(inputs.iter().map(|input| Argument::from(gpu.upload(input))));
+        arguments.push(target.into());
+        let blocks = [sizes[1].div_ceil(self.tile[1]), sizes[0].div_ceil(self.tile[0])].map(|n| n as u32);
+        let dynamic_shared = (self.strip * sizes[sizes.len() - 1]) as u32;
+        let shape = Geometry { dynamic_shared, ..Geometry::plane(blocks, [self.threads, 1]) };
+        gpu.launch(&module, &self.name, shape, &arguments, options)
+    }
+
     /// Runs a transpose, with all checks, of a matrix in which each element has a value of its own.
     #[track_caller]
     pub fn check_transpose(&self, ptx: &str, rows: usize, cols: usize) -> Report {
-        let name = format!("{} of {rows} x {cols}", self.name);
         let gpu = Gpu::default();
-        let module = gpu.load(ptx).unwrap_or_else(|error| panic!("{name}: {error}"));
         let input: Vec<f32> = (0..rows * cols).map(|i| i as f32).collect();
-        let (source, target) = (gpu.upload(&input), gpu.upload(&vec![f32::NAN; rows * cols]));
-        let blocks = [cols.div_ceil(self.tile[1]), rows.div_ceil(self.tile[0])].map(|n| n as u32);
-        let arguments = [(rows as i32).into(), (cols as i32).into(), source.into(), target.into()];
-        let shape = Geometry::plane(blocks, [self.threads, 1]);
-        let report = gpu.launch(&module, &self.name, shape, &arguments, LaunchOptions::default());
+        let target = gpu.upload(&vec![f32::NAN; rows * cols]);
+        let report = self.launch(&gpu, ptx, &[rows, cols], &[&input], target, LaunchOptions::default());
+        let name = format!("{} of {rows} x {cols}", self.name);
         let report = report.and_then(crate::gpu::clean).unwrap_or_else(|refused| panic!("{name}: {refused}"));
         assert_eq!(gpu.read::<f32>(target, rows * cols), transposed(&input, rows, cols), "{name}");
         report
@@ -126,18 +142,9 @@ impl<T: Number> Product<T> {
         let &Self { m, n, k, .. } = self;
         let name = format!("{} on {m} x {n} x {k}", kernel.name);
         let gpu = Gpu::with_memory(1 << 34);
-        let module = gpu.load(ptx).unwrap_or_else(|error| panic!("{name}: {error}"));
         let c = gpu.upload(&vec![T::NAN; m * n]);
-        let mut arguments: Vec<Argument> = [m, n, k].map(|size| Argument::from(size as i32)).into();
-        arguments.extend([gpu.upload(&self.a), gpu.upload(&self.b), c].map(Argument::from));
-        let [rows, cols] = kernel.tile;
-        let shape = Geometry {
-            grid: [n.div_ceil(cols) as u32, m.div_ceil(rows) as u32, 1],
-            block: [kernel.threads, 1, 1],
-            dynamic_shared: (kernel.strip * k) as u32,
-        };
         let options = LaunchOptions { check_level, ..LaunchOptions::default() };
-        let report = gpu.launch(&module, &kernel.name, shape, &arguments, options);
+        let report = kernel.launch(&gpu, ptx, &[m, n, k], &[&self.a, &self.b], c, options);
         let report = report.unwrap_or_else(|refused| panic!("{name}: {refused}"));
         if let Some(finding) = report.findings.first() {
             panic!("{name}: {}", finding.text);

@@ -1,7 +1,8 @@
 //! Kernels whose header states how they are launched, in the folders [`FOLDERS`].
 //!
 //! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu` or of another
-//! base that it names. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of
+//! base that it names. An entry with edits in Rust makes two kernels, `NAME.cu` and `NAME.rs`, from a kernel of the
+//! ladder and its sibling. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of
 //! the text, so that edits reach it.
 
 #[cfg(test)]
@@ -14,14 +15,19 @@ use serde::Deserialize;
 use crate::solutions::{PackedPtx, SolutionError, edited, entries, included, join, read, sibling_path, unpacked};
 
 /// Folders of fixtures, from the root of the checkout.
-pub const FOLDERS: [&str; 4] =
-    ["tests/fixtures/diagnosed", "tests/fixtures/unseen", "tests/fixtures/clean", "tests/fixtures/asynchronous"];
+pub const FOLDERS: [&str; 5] = [
+    "tests/fixtures/diagnosed",
+    "tests/fixtures/unseen",
+    "tests/fixtures/clean",
+    "tests/fixtures/asynchronous",
+    "tests/fixtures/rust",
+];
 /// Start of the header line that lists the expected codes.
 const EXPECT: &str = "// expect: ";
 /// End of an include line whose file is inserted as text.
 const AS_TEXT: &str = "  // as text";
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Fixture {
     /// Name such as `out_of_bounds_broken`.
     pub name: String,
@@ -29,6 +35,9 @@ pub struct Fixture {
     /// path.
     pub path: PathBuf,
     pub source: String,
+    /// Of an edit of the ladder, which has no header: its kernel with M, N and K, and the expected code.
+    pub launch: String,
+    pub expect: String,
 }
 
 impl Fixture {
@@ -58,7 +67,11 @@ struct Entry {
     expect: String,
     /// Name of the edited base without `_fixed`, where it differs from the entry's own.
     of: Option<String>,
+    #[serde(default)]
+    launch: String,
     edits: Vec<[String; 2]>,
+    #[serde(default)]
+    rust: Vec<[String; 2]>,
 }
 
 /// Reads the kernels of a folder, sorted by name.
@@ -70,7 +83,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
         let file = entry.map_err(unreadable)?.file_name();
         let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".cu")) else { continue };
         let path = folder.join(&file);
-        found.push(Fixture { name: name.to_owned(), source: joined(root, &path)?, path });
+        found.push(Fixture { name: name.to_owned(), source: joined(root, &path)?, path, ..Fixture::default() });
     }
     let file = folder.join("kernels.toml");
     if root.join(&file).exists() {
@@ -81,6 +94,15 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
                 return Err(complain("the name is used twice".into()));
             }
             let name = entry.name.clone();
+            if let Some(of) = entry.of.as_ref().filter(|_| !entry.launch.is_empty()) {
+                for (kind, folder, edits) in [("cu", "", &entry.edits), ("rs", "rust/", &entry.rust)] {
+                    let path = PathBuf::from(format!("kernels/{folder}{of}.{kind}"));
+                    let source = edited(read(root, &path)?, &path, edits).map_err(complain)?;
+                    let (launch, expect) = (entry.launch.clone(), entry.expect.clone());
+                    found.push(Fixture { name: format!("{name}.{kind}"), path, source, launch, expect });
+                }
+                continue;
+            }
             let Some(mistake) = name.strip_suffix("_broken") else {
                 return Err(complain("its name does not end in `_broken`".into()));
             };
@@ -89,7 +111,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
             let text = headed(&joined(root, &base)?, &entry).map_err(complain)?;
             let source = edited(text, &base, &entry.edits).map_err(complain)?;
             let path = folder.join(format!("{name}.cu"));
-            found.push(Fixture { name, path, source });
+            found.push(Fixture { name, path, source, ..Fixture::default() });
         }
     }
     found.sort_by(|a, b| a.name.cmp(&b.name));

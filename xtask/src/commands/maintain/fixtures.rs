@@ -9,6 +9,7 @@ use xtask_support::{CommandOutcome, compiler::Compiler};
 use xtask_support::{committed, output, paths};
 
 use crate::commands::maintain::packed::{Pack, PackedKernel, Request};
+use crate::rust_kernels::Rustc;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask fixtures --show out_of_bounds_broken")]
@@ -65,9 +66,11 @@ impl PackedKernel for Fixture {
     }
 
     fn compile(&self, compiler: &mut Compiler, root: &Path, old: Option<&str>, _: bool) -> Result<Option<String>> {
-        let path = root.join(&self.path);
-        committed::ptx_of_text(compiler, root, &path, &self.source, old.unwrap_or_default())
-            .with_context(|| self.name.clone())
-            .map(Some)
+        let ptx = if self.path.extension().is_some_and(|kind| kind == "rs") {
+            Rustc::find(root, None).and_then(|rustc| rustc.compile(&self.path, &self.source))
+        } else {
+            committed::ptx_of_text(compiler, root, &root.join(&self.path), &self.source, old.unwrap_or_default())
+        };
+        ptx.with_context(|| self.name.clone()).map(Some)
     }
 }
