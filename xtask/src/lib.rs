@@ -11,7 +11,6 @@ pub mod clang;
 mod command_line;
 pub mod commands;
 pub mod learner;
-mod rust_kernels;
 
 use std::process::ExitCode;
 

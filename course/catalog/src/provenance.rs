@@ -35,12 +35,13 @@ pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     if source.starts_with(&kernels) { kernels.join("ptx").join(name) } else { source.with_file_name(name) }
 }
 
-/// Returns the path of a source's machine code, if it is committed: `kernels/cubin/NAME.cubin` for a file in `kernels`.
+/// Returns the path of a source's machine code, if it is committed: `kernels/cubin/NAME.cubin` for a file in `kernels`,
+/// `kernels/rust/cubin/NAME.cubin` for one in Rust.
 pub fn cubin_of(root: &Path, source: &Path) -> Option<PathBuf> {
     let kernels = root.join("kernels");
-    let mut name = source.strip_prefix(&kernels).ok()?.file_stem()?.to_owned();
-    name.push(".cubin");
-    Some(kernels.join("cubin").join(name))
+    let source = source.strip_prefix(&kernels).ok()?;
+    let folder = if source.extension()? == "rs" { kernels.join("rust") } else { kernels };
+    Some(folder.join("cubin").join(source.with_extension("cubin").file_name()?))
 }
 
 /// Returns the hash of the machine code that was made with this PTX, if there is any.

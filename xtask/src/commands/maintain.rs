@@ -19,7 +19,7 @@ pub(crate) enum Command {
     /// Build the book, check it, or keep it up to date while you write
     Book(book::Args),
     /// Download the compiler NVRTC 12.4 into target/nvrtc
-    Setup,
+    Setup(setup::Args),
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args),
     /// Write the starters of all tasks
@@ -38,7 +38,7 @@ impl Command {
     pub(crate) fn run(&self) -> Result<CommandOutcome> {
         match self {
             Self::Book(args) => book::run(args),
-            Self::Setup => setup::run(),
+            Self::Setup(args) => setup::run(args),
             Self::Ptx(args) => ptx::run(args),
             Self::Starters(args) => starters::run(args),
             Self::Solutions(args) => solutions::run(args),

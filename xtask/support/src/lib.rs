@@ -19,6 +19,7 @@ pub mod paths;
 pub mod programs;
 pub mod ptxas;
 pub mod record_files;
+pub mod rustc;
 pub mod source;
 pub mod staleness;
 pub mod step_args;

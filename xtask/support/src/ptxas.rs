@@ -31,13 +31,15 @@ impl Ptxas {
     }
 
     /// Returns machine code for [`cubin::GPU`], with the lines of the source, and the report on registers.
-    pub fn assemble(&self, ptx: &Path) -> Result<(Vec<u8>, String)> {
-        let target = ptx.with_extension("cubin");
+    /// `folder` receives what it reads and writes.
+    pub fn assemble(&self, ptx: &str, folder: &Path) -> Result<(Vec<u8>, String)> {
+        let [source, target] = ["kernel.ptx", "kernel.cubin"].map(|name| folder.join(name));
+        std::fs::write(&source, ptx).with_context(|| source.display().to_string())?;
         let mut command = Command::new(&self.0);
-        command.args(["-v", "-lineinfo"]).arg(format!("-arch=sm_{}", cubin::GPU)).arg("-o").arg(&target).arg(ptx);
+        command.args(["-v", "-lineinfo"]).arg(format!("-arch=sm_{}", cubin::GPU)).arg("-o").arg(&target).arg(&source);
         let output = command.output().with_context(|| format!("starting {}", self.0.display()))?;
         let log = String::from_utf8_lossy(&output.stderr).into_owned();
-        ensure!(output.status.success(), "{}: {}", ptx.display(), log.trim_end());
+        ensure!(output.status.success(), "ptxas: {}", log.trim_end());
         Ok((std::fs::read(&target).with_context(|| target.display().to_string())?, log))
     }
 }

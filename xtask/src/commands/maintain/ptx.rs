@@ -9,10 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use xtask_support::{CommandOutcome, committed::compile_all, output, paths::repository};
+use xtask_support::{CommandOutcome, committed::compile_all, output, paths::repository, rustc};
 
 use crate::commands::maintain::readme;
-use crate::rust_kernels;
 
 /// Folders in which sources are looked for.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];
@@ -31,7 +30,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> anyhow::Result<CommandOutcome> {
     let root = repository();
     if let Some(rustc) = &args.rust {
-        let (n_sources, n_changed) = rust_kernels::compile_all(&root, rustc.as_deref(), args.check)?;
+        let (n_sources, n_changed) = rustc::compile_all(&root, rustc.as_deref(), args.check)?;
         output::print(&format!("{n_sources} sources, {n_changed} changed\n"))?;
         return Ok(if args.check && n_changed > 0 { CommandOutcome::Failed } else { CommandOutcome::Passed });
     }

@@ -1,4 +1,5 @@
 //! `cargo xtask setup`: NVRTC, the compiler that makes the committed PTX, with its headers, into `target/nvrtc`.
+//! With `--rust`, what kernels in Rust need: `core` for GPUs, and ptxas into `target/ptxas`.
 //!
 //! NVIDIA's libraries are never part of the repository: a user who compiles kernels downloads them from PyPI, where
 //! they are packed as wheels. Python is not needed; pip is tried after curl, because it may be configured with a
@@ -12,13 +13,23 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use catalog::{files::StagedFolder, provenance};
-use xtask_support::wheels::{IS_OFFERED, Wheel, directory};
-use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc};
+use xtask_support::wheels::{IS_OFFERED, Wheel, directory, ptxas_directory};
+use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc, ptxas::Ptxas, rustc::Rustc};
 use xtask_support::{output, paths, wheels};
 
 use crate::commands::maintain::wheel;
 
-pub(crate) fn run() -> Result<CommandOutcome> {
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Get what kernels in Rust need instead: core for GPUs, and NVIDIA's assembler
+    #[arg(long)]
+    rust: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
+    if args.rust {
+        return rust();
+    }
     let is_own = |nvrtc: &Nvrtc| nvrtc.directory.starts_with(directory());
     match (Nvrtc::find(), wheels::damaged(&directory())) {
         (Ok(nvrtc), Some(file)) if is_own(&nvrtc) => {
@@ -38,6 +49,34 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     );
     fill(&directory(), &wheels::nvrtc())?;
     output::note(&format!("ready: {}", Nvrtc::find()?.title()));
+    Ok(CommandOutcome::Passed)
+}
+
+/// Makes sure that a rustc compiles kernels. Machine code, and with it predictions, needs ptxas too.
+fn rust() -> Result<CommandOutcome> {
+    const TARGET: &str = "nvptx64-nvidia-cuda";
+    let root = paths::checkout().context("setup fills folders of a checkout, and this folder is not one")?;
+    let found = Rustc::find(&root, None).or_else(|why| {
+        let [target, source] = [["target", "add", TARGET], ["component", "add", "rust-src"]];
+        let added = run_quietly(Command::new("rustup").args(target));
+        added.or_else(|_| run_quietly(Command::new("rustup").args(source))).with_context(|| {
+            format!("{why:#}; on Debian the packages rustc-web and rust-web-src have all, with /usr/bin on the PATH")
+        })?;
+        Rustc::find(&root, None)
+    })?;
+    output::note(&format!("ready: {}", found.title()));
+    if Ptxas::find().is_err() && IS_OFFERED {
+        fill(&ptxas_directory(), &wheels::ptxas())?;
+        #[cfg(unix)]
+        std::fs::set_permissions(
+            ptxas_directory().join("nvidia/cuda_nvcc/bin/ptxas"),
+            std::os::unix::fs::PermissionsExt::from_mode(0o755),
+        )?;
+    }
+    match Ptxas::find() {
+        Ok(_) => output::note("ready: ptxas 12.4"),
+        Err(why) => output::note(&format!("{why}; without it there is no machine code and no prediction")),
+    }
     Ok(CommandOutcome::Passed)
 }
 

@@ -1,4 +1,4 @@
-//! rustc as a compiler of kernels: `kernels/rust/NAME.rs` → `kernels/rust/ptx/NAME.ptx`.
+//! rustc as a compiler of kernels: `kernels/rust/NAME.rs` → `ptx/NAME.ptx` and, by ptxas, `cubin/NAME.cubin` beside it.
 //!
 //! Its LLVM generates PTX, so it needs neither NVRTC nor a GPU; it does need `core` for the target, or its source.
 
@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
-use catalog::files::{files_ending_with, write_whole};
-use catalog::provenance::{sha256, target_of};
-use xtask_support::output;
+use anyhow::{Context, Result, bail, ensure};
+use catalog::files::{files_ending_with, write_whole_bytes};
+use catalog::provenance::{cubin_of, sha256, target_of};
+
+use crate::{committed, output, paths, ptxas::Ptxas};
 
 const PRELUDE: &str = "kernels/rust/prelude.rs";
 const TARGET: &str = "nvptx64-nvidia-cuda";
@@ -22,28 +23,34 @@ const OPTIONS: &str = "-Copt-level=3 -Ccodegen-units=1 -Cpanic=abort -Ctarget-cp
 
 /// Compiles all kernels in Rust, and returns how many there are, and how many results differ from the committed ones.
 /// With `check`, nothing is written.
-pub(crate) fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(usize, usize)> {
-    let rustc = Rustc::find(root, rustc)?;
+pub fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(usize, usize)> {
+    let (rustc, ptxas) = (Rustc::find(root, rustc)?, Ptxas::find()?);
     let (mut n_sources, mut n_changed) = (0, 0);
     let sources = files_ending_with(&root.join("kernels/rust"), ".rs")?;
     for source in sources.iter().filter(|path| !path.ends_with(PRELUDE)) {
         n_sources += 1;
         let ptx = rustc.compile(source.strip_prefix(root)?, &std::fs::read_to_string(source)?)?;
-        let target = target_of(root, source);
-        if std::fs::read_to_string(&target).is_ok_and(|old| old == ptx) {
-            continue;
+        let (cubin, log) = ptxas.assemble(&ptx, &rustc.folder)?;
+        let path = cubin_of(root, source).context("a kernel of the checkout")?;
+        let mut head = format!("// cubin: {} sha256:{}\n", path.strip_prefix(root)?.display(), sha256(&cubin));
+        head.extend(committed::resources(&log).iter().map(|line| format!("// sm_{}: {line}\n", crate::cubin::GPU)));
+        let (first, rest) = ptx.split_once("\n\n").context("PTX without a header")?;
+        let files = [(path, cubin), (target_of(root, source), format!("{first}\n{head}\n{rest}").into_bytes())];
+        let is_stale = |(path, bytes): &&(PathBuf, Vec<u8>)| std::fs::read(path).ok().as_ref() != Some(bytes);
+        n_changed += usize::from(files.iter().any(|file| is_stale(&file)));
+        for (path, bytes) in files.iter().filter(is_stale) {
+            let name = paths::display_path(path);
+            if !check {
+                write_whole_bytes(path, bytes).with_context(|| format!("writing {name}"))?;
+            }
+            output::note(&format!("{}: {name}", if check { "stale" } else { "wrote" }));
         }
-        n_changed += 1;
-        let name = target.strip_prefix(root)?.display();
-        if !check {
-            write_whole(&target, &ptx).with_context(|| format!("writing {name}"))?;
-        }
-        output::note(&format!("{}: {name}", if check { "stale" } else { "wrote" }));
     }
     Ok((n_sources, n_changed))
 }
 
-pub(crate) struct Rustc {
+/// A compiler of kernels in Rust, with `core` for the target.
+pub struct Rustc {
     program: PathBuf,
     /// `rustc 1.96.0 (…)`
     version: String,
@@ -54,41 +61,51 @@ pub(crate) struct Rustc {
 
 impl Rustc {
     /// Returns a compiler with `core` for the target: the given one, else one of the `PATH`, else rustup's nightly.
-    pub(crate) fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
+    pub fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
         let nightly = || printed("rustup".as_ref(), &["which", "--toolchain=nightly", "rustc"]).map(PathBuf::from).ok();
         let folders = std::env::var_os("PATH").unwrap_or_default();
         let on_path = std::env::split_paths(&folders).map(|folder| folder.join("rustc")).filter(|path| path.is_file());
         let found = on_path.chain(nightly());
         let programs: Vec<PathBuf> = given.map_or_else(|| found.collect(), |path| vec![path.to_owned()]);
+        let mut why = Vec::new();
         for program in &programs {
-            let (version, sysroot) = (printed(program, &["--version"])?, printed(program, &["--print=sysroot"])?);
-            let rustlib = Path::new(&sysroot).join("lib/rustlib");
-            let core = rustlib.join("src/rust/library/core/src/lib.rs");
-            let is_installed = rustlib.join(TARGET).join("lib").is_dir();
-            if !is_installed && !core.is_file() {
-                continue;
+            match Self::prepare(root, program) {
+                Ok(rustc) => return Ok(rustc),
+                Err(error) => why.push(format!("{}: {error:#}", program.display())),
             }
-            let folder = root.join("target/rust_kernels").join(sha256(format!("{version}{OPTIONS}").as_bytes()));
-            std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-            let rustc = Self { program: program.clone(), version, root: root.to_owned(), folder };
-            if !is_installed && !rustc.folder.join("libcompiler_builtins.rlib").is_file() {
-                rustc.run(&["--crate-name=core"], &core)?;
-                // Every crate is linked with it, and kernels call nothing of it.
-                let empty = rustc.folder.join("compiler_builtins.rs");
-                std::fs::write(&empty, "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n")?;
-                rustc.run(&[], &empty)?;
-            }
-            rustc.run(&[], &root.join(PRELUDE))?;
-            return Ok(rustc);
         }
-        anyhow::bail!(
-            "no `core` for {TARGET} in {programs:?}; get it with: rustup target add {TARGET}, or its source with: rustup \
-             component add rust-src (or either with --toolchain nightly), or name a compiler: cargo xtask ptx --rust=PATH"
-        )
+        bail!("no rustc compiles kernels here ({}); get what is missing with: cargo xtask setup --rust", why.join("; "))
+    }
+
+    /// Compiles what every kernel is linked with, where that is not done yet.
+    fn prepare(root: &Path, program: &Path) -> Result<Self> {
+        let (version, sysroot) = (printed(program, &["--version"])?, printed(program, &["--print=sysroot"])?);
+        let rustlib = Path::new(&sysroot).join("lib/rustlib");
+        let core = rustlib.join("src/rust/library/core/src/lib.rs");
+        let is_installed = rustlib.join(TARGET).join("lib").is_dir();
+        ensure!(is_installed || core.is_file(), "it has neither `core` for {TARGET} nor its source");
+        let folder = root.join("target/rust_kernels").join(sha256(format!("{version}{OPTIONS}").as_bytes()));
+        std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+        let rustc = Self { program: program.to_owned(), version, root: root.to_owned(), folder };
+        if !is_installed && !rustc.folder.join("libcompiler_builtins.rlib").is_file() {
+            output::note(&format!("compiling core for {TARGET}, once; about half a minute"));
+            rustc.run(&["--crate-name=core"], &core)?;
+            // Every crate is linked with it, and kernels call nothing of it.
+            let empty = rustc.folder.join("compiler_builtins.rs");
+            std::fs::write(&empty, "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n")?;
+            rustc.run(&[], &empty)?;
+        }
+        rustc.run(&[], &root.join(PRELUDE))?;
+        Ok(rustc)
+    }
+
+    /// Returns its path and version.
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.program.display(), self.version)
     }
 
     /// Returns the text of the PTX file of a kernel, header included. PTX and messages name `path`.
-    pub(crate) fn compile(&self, path: &Path, text: &str) -> Result<String> {
+    pub fn compile(&self, path: &Path, text: &str) -> Result<String> {
         let (source, ptx) = (self.folder.join("kernel.rs"), self.folder.join("kernel.s"));
         std::fs::write(&source, text)?;
         let named = source.strip_prefix(&self.root).unwrap_or(&source).display();
