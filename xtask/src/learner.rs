@@ -7,10 +7,11 @@ use std::sync::Once;
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::provenance::sha256;
 use tasks::compile::Refused;
-use tasks::{Catalogue, Task, TaskName, progress};
+use tasks::{Catalogue, Task, TaskName, progress, starter};
 use xtask_support::compile_cache::{self, CompileCache, NVRTC, PTX};
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Stop};
+use xtask_support::rustc::{self, Rustc};
 use xtask_support::source::CompileJob;
 use xtask_support::{compiler::Compiler, find_nvrtc::Damaged};
 use xtask_support::{interrupt, paths, source, wheels};
@@ -29,7 +30,17 @@ pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
     let task = catalogue.find(&name).map_err(|error| Stop::Usage(error.to_string()))?;
-    Ok(task.clone())
+    let is_rust = progress::copy_of(root, &name).extension().is_some_and(|ending| ending == "rs");
+    Ok(if is_rust { in_rust(root, task)? } else { task.clone() })
+}
+
+/// Returns a task for a kernel in Rust.
+pub(crate) fn in_rust(root: &Path, task: &Task) -> Result<Task> {
+    let name = &task.name;
+    task.in_rust(root).ok_or_else(|| {
+        let step = if name.id.is_none() { "it has no kernel in Rust" } else { "only the tasks of steps are" };
+        Stop::Usage(format!("{name} cannot be done in Rust: {step}; v01 to v07 can")).into()
+    })
 }
 
 /// Returns the name of the learner's copy in messages: `my/v05.cu`.
@@ -73,7 +84,9 @@ pub(crate) fn existing_copy(root: &Path, task: &Task) -> Result<PathBuf> {
 pub(crate) fn has_begun(root: &Path) -> bool {
     let has_copies = || {
         let entries = std::fs::read_dir(tasks::paths::learner_folder(root)).into_iter().flatten().flatten();
-        entries.into_iter().any(|entry| entry.file_name().to_string_lossy().contains(".cu"))
+        entries
+            .into_iter()
+            .any(|entry| [".cu", ".rs"].iter().any(|ending| entry.file_name().to_string_lossy().contains(ending)))
     };
     progress::Progress::load(root).map_or(true, |progress| !progress.tasks.is_empty()) || has_copies()
 }
@@ -105,12 +118,15 @@ pub(crate) fn solution(root: &Path, task: &Task) -> Result<String> {
 }
 
 pub(crate) fn generated_starter(root: &Path, task: &Task) -> Result<String> {
-    let solution = if task.has_starter {
-        std::fs::read_to_string(root.join(&task.solution)).with_context(|| task.solution.display().to_string())?
-    } else {
-        String::new()
-    };
-    Ok(tasks::starter::starter(task, &solution))
+    let read = |path: &Path| std::fs::read_to_string(root.join(path)).with_context(|| path.display().to_string());
+    let mut solution = if task.has_starter { read(&task.solution)? } else { String::new() };
+    if task.is_rust {
+        // The sibling in C++ has the sizes and the launch.
+        let name = task.solution.file_name().context("a kernel")?;
+        let cuda = read(&Path::new("kernels").join(name).with_extension("cu"))?;
+        solution = starter::split_header(&cuda).0.to_owned() + starter::split_header(&solution).1;
+    }
+    Ok(starter::starter(task, &solution))
 }
 
 /// Returns the starter of a task; in a repository without solutions, which `assign` makes, the one that lies there.
@@ -166,6 +182,12 @@ pub fn choice() -> Result<Choice> {
 }
 
 pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
+    if path.extension().is_some_and(|ending| ending == "rs") {
+        let rustc = Rustc::find(root, None)?;
+        let (source, sources) = (source::read_source(path)?, vec![path.to_owned(), root.join(rustc::PRELUDE)]);
+        let compiled = rustc.compile(path.strip_prefix(root).unwrap_or(path), &source);
+        return kept(CompileCache::in_checkout(root), &sha256(source.as_bytes()), compiled, sources);
+    }
     let choice = choice()?;
     let job = CompileJob::of_learner(root, path)?;
     let includes = source::local_includes(root, path, &job.source)?;
@@ -213,9 +235,14 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
         }
     };
     interrupt::check(format!("{} was not compiled", job.name))?;
+    kept(cache, &key, compiled, sources)
+}
+
+/// Keeps what a compiler made.
+fn kept(cache: CompileCache, key: &str, compiled: Result<String>, sources: Vec<PathBuf>) -> Result<CompiledCopy> {
     match compiled {
         Ok(text) => {
-            let ptx = cache.keep(&key, PTX, text.as_bytes())?;
+            let ptx = cache.keep(key, PTX, text.as_bytes())?;
             Ok(CompiledCopy::Ptx { ptx, sources })
         }
         Err(error) => match error.downcast::<DoesNotCompile>() {

@@ -1,6 +1,7 @@
 //! Errors of a CUDA compiler as records: file, line, message, and at most one hint per log.
 //!
-//! NVRTC writes `my/v05.cu(23): error: …`, clang `my/v05.cu:23:5: error: …`.
+//! NVRTC writes `my/v05.cu(23): error: …`, clang `my/v05.cu:23:5: error: …`, rustc `error[E0425]: …` and, below it,
+//! `--> my/v05.rs:23:5`.
 
 #[cfg(test)]
 mod tests;
@@ -37,8 +38,13 @@ const MAX_MESSAGE_BYTES: usize = 400;
 impl Refused {
     pub fn from_log(log: &str) -> Self {
         let mut errors: Vec<CompileError> = Vec::new();
-        for error in log.lines().filter_map(error_of) {
-            if errors.len() < MAX_ERRORS && !errors.contains(&error) {
+        let below = log.lines().skip(1).chain([""]);
+        for error in
+            log.lines().zip(below).filter_map(|(line, below)| error_of_rustc(line, below).or_else(|| error_of(line)))
+        {
+            // rustc ends with a count.
+            let is_new = !errors.contains(&error) && !error.message.starts_with("aborting due to");
+            if errors.len() < MAX_ERRORS && is_new {
                 errors.push(error);
             }
         }
@@ -71,6 +77,13 @@ fn cut(text: &str, max_bytes: usize) -> String {
         end -= 1;
     }
     text[..end].to_owned()
+}
+
+fn error_of_rustc(line: &str, below: &str) -> Option<CompileError> {
+    let (_, message) = line.strip_prefix("error")?.split_once(": ")?;
+    let mut place = below.trim_start().strip_prefix("--> ")?.rsplitn(3, ':').skip(1);
+    let (line, file) = (place.next()?.parse().unwrap_or(0), place.next()?);
+    Some(CompileError { file: file.to_owned(), line, message: cut(message, MAX_MESSAGE_BYTES) })
 }
 
 fn error_of(line: &str) -> Option<CompileError> {

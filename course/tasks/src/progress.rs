@@ -117,7 +117,9 @@ pub fn file(root: &Path) -> PathBuf {
 }
 
 pub fn copy_of(root: &Path, task: &TaskName) -> PathBuf {
-    learner_folder(root).join(format!("{task}.cu"))
+    let [cuda, rust] = ["cu", "rs"].map(|ending| learner_folder(root).join(format!("{task}.{ending}")));
+    let changed = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+    if changed(&rust) > changed(&cuda) { rust } else { cuda }
 }
 
 impl Progress {

@@ -77,6 +77,9 @@ pub struct Task {
     pub text: String,
     /// Path of the finished kernel, from the root of the checkout.
     pub solution: PathBuf,
+    /// Whether the learner writes the kernel in Rust.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_rust: bool,
     pub entry: String,
     pub work: TaskWork,
     /// Rows and columns of C (of a transpose: of the input) per block.
@@ -114,8 +117,20 @@ impl Task {
     pub fn copy_file_name(&self) -> String {
         match self.host {
             Some(_) => format!("{}.toml", self.name),
+            None if self.is_rust => format!("{}.rs", self.name),
             None => format!("{}.cu", self.name),
         }
+    }
+
+    /// Returns the same task for a kernel in Rust, where the finished kernel has a sibling in the checkout at `root`.
+    pub fn in_rust(&self, root: &Path) -> Option<Self> {
+        let sibling = Path::new("kernels/rust").join(self.solution.strip_prefix("kernels").ok()?).with_extension("rs");
+        root.join(&sibling).is_file().then(|| Self {
+            text: self.text.replace("common.cuh", "prelude.rs"),
+            solution: sibling,
+            is_rust: true,
+            ..self.clone()
+        })
     }
 
     /// Returns the task of the FP64 kernel that a template makes beside the one of this task, where the file has it: a

@@ -14,7 +14,7 @@ use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
 
 use crate::compile_cache::{self, CompileCache};
 use crate::staleness::{self, State};
-use crate::{compiler::Compiler, nvrtc::Nvrtc, source::CompileJob};
+use crate::{compiler::Compiler, nvrtc::Nvrtc, ptxas::Ptxas, rustc::Rustc, source::CompileJob};
 use crate::{interrupt, source};
 
 /// The GPU that machine code is made for: `sm_90`.
@@ -27,6 +27,12 @@ pub const GPU: u32 = 90;
 pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = committed(root, source) {
         return Ok(path);
+    }
+    if source.extension().is_some_and(|ending| ending == "rs") {
+        let (rustc, text) = (Rustc::find(root, None)?, source::read_source(source)?);
+        let ptx = rustc.compile(source.strip_prefix(root).unwrap_or(source), &text)?;
+        let cubin = Ptxas::find()?.assemble(&ptx, rustc.folder())?.0;
+        return CompileCache::in_checkout(root).keep(&sha256(text.as_bytes()), compile_cache::CUBIN, &cubin);
     }
     // Kernels of the checkout may choose options.
     let job = if source.starts_with(root.join("kernels")) {

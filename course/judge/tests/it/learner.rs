@@ -9,10 +9,13 @@ use std::process::{Command, Output};
 
 use tasks::explain::Explained;
 use tasks::verdict::{Status, Verdict};
-use tasks::{Catalogue, Task, TaskName};
+use tasks::{Catalogue, Task, TaskName, task::TaskKind};
 
 use crate::common::{expect_no_complaint, has_run, kernel_tasks, program, read, root, xtask};
 use crate::solutions;
+
+/// `core` for kernels in Rust, which takes half a minute to compile.
+const RUST: &str = "target/rust_kernels";
 
 /// A checkout with the tasks and kernels of this one, and a `my` of its own.
 struct Learner {
@@ -30,7 +33,9 @@ impl Learner {
         std::fs::create_dir_all(root.join("xtask")).expect("a folder");
         std::fs::create_dir_all(root.join("my")).expect("a folder");
         std::fs::write(root.join("xtask/Cargo.toml"), "").expect("a file");
-        for name in ["kernels", "steps"] {
+        std::fs::create_dir_all(root.join("target")).expect("a folder");
+        std::fs::create_dir_all(self::root().join(RUST)).expect("a folder");
+        for name in ["kernels", "steps", RUST] {
             std::os::unix::fs::symlink(self::root().join(name), root.join(name)).expect("a link");
         }
         let learner = Self { root, xtask: xtask().to_owned(), compiler };
@@ -67,7 +72,8 @@ impl Learner {
 
     /// Runs `check` on a text in place of the copy.
     fn judged(&self, name: &str, text: &str) -> Output {
-        std::fs::write(self.root.join(format!("my/{name}.cu")), text).expect("a file");
+        let ending = if self.compiler == "rust" { "rs" } else { "cu" };
+        std::fs::write(self.root.join(format!("my/{name}.{ending}")), text).expect("a file");
         self.run(&["check", name, "--json"])
     }
 
@@ -117,6 +123,38 @@ fn solutions_pass_with_nvrtc() {
 #[test]
 fn solutions_pass_with_clang() {
     pass("clang", &names());
+}
+
+#[test]
+fn steps_are_done_in_rust() {
+    let Some(learner) = Learner::with("rust", "solutions") else { return };
+    let todos = |text: &str| -> Vec<String> {
+        text.lines().map(str::trim).filter(|line| line.starts_with("// TODO(")).map(str::to_owned).collect()
+    };
+    let tasks: Vec<Task> = kernel_tasks().iter().filter(|task| task.kind == TaskKind::Rebuild).cloned().collect();
+    let tasks: Vec<(Task, Task)> = tasks.into_iter().filter_map(|task| Some((task.in_rust(root())?, task))).collect();
+    assert_eq!(tasks.len(), 7, "v01 to v07");
+    for (task, cuda) in &tasks {
+        let name = task.name.to_string();
+        let copy = learner.root.join(format!("my/{name}.rs"));
+        let _ = std::fs::remove_file(&copy);
+        let started = learner.run(&["start", &name, "--rust"]);
+        assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
+        let starter = std::fs::read_to_string(&copy).expect("a starter");
+        assert_eq!(todos(&starter), todos(&read(cuda.starter_file())), "{name}");
+        let verdict = learner.verdict(&name, &starter);
+        assert!(verdict.status == Status::Failed && verdict.compiler.is_none(), "{name}: {verdict:#?}");
+        let verdict = learner.verdict(&name, &tasks::starter::finished(&read(&task.solution)));
+        assert_eq!(verdict.status, Status::Passed, "{name}: {verdict:#?}");
+    }
+    let verdict = learner.verdict("v02", &read("kernels/rust/v02_shared.rs").replace("acc = mul_add", "ac = mul_add"));
+    let refused = verdict.compiler.expect("it does not compile");
+    assert_eq!(refused.errors.len(), 1, "{refused:?}");
+    let (line, error) = (refused.errors[0].line as usize, &refused.errors[0]);
+    assert!(
+        read("kernels/rust/v02_shared.rs").lines().nth(line - 1).is_some_and(|text| text.contains("acc = mul_add"))
+    );
+    assert!(error.file == "my/v02.rs" && error.message.contains("`ac`"), "{error:?}");
 }
 
 #[track_caller]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use catalog::files::{MAX_TEXT_BYTES, read_limited, write_whole, write_whole_bytes};
 use tasks::progress::Progress;
-use tasks::{Task, starter};
-use xtask_support::{CommandOutcome, output, paths};
+use tasks::{Catalogue, Task, TaskName, starter};
+use xtask_support::{CommandOutcome, output, output::Stop, paths};
 
 use crate::learner;
 
@@ -16,6 +16,9 @@ pub(crate) struct StartArgs {
     /// Task: a step, `v05`, or one of its transfer tasks, `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
+    /// Write the kernel in Rust: my/v05.rs in place of my/v05.cu
+    #[arg(long)]
+    rust: bool,
 }
 
 #[derive(clap::Args)]
@@ -51,7 +54,10 @@ pub(crate) struct SolutionArgs {
 /// Writes the starter to `my/`, and never over anything.
 pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
-    let task = learner::task(&root, &args.task)?;
+    let name = TaskName::parse(&args.task).map_err(|error| Stop::Usage(error.to_string()))?;
+    let catalogue = Catalogue::load(&root, &name.step)?;
+    let task = catalogue.find(&name).map_err(|error| Stop::Usage(error.to_string()))?;
+    let task = if args.rust { learner::in_rust(&root, task)? } else { task.clone() };
     let path = task.copy_path(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;

@@ -30,7 +30,7 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
                 if let Some(verdict) = &mut verdict {
                     // At first the mistake is the learner's to find.
                     let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
-                    if n_failures(&progress, verdict) > 0 {
+                    if n_failures(&progress, verdict) > 0 && !task.is_rust {
                         verdict.remedies = remedies::search(&judge, verdict)?;
                     }
                     if verdict.status == Status::Failed && verdict.remedies.is_empty() {
@@ -129,7 +129,7 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
 /// Returns the first error with its line, as the compiler shows it.
 fn excerpt(log: &str) -> Option<String> {
     let lines: Vec<&str> = log.lines().collect();
-    let at = lines.iter().position(|line| line.contains("error: "))?;
+    let at = lines.iter().position(|line| line.contains("error: ") || line.starts_with("error["))?;
     let shown: Vec<&str> = lines[at + 1..]
         .iter()
         .take_while(|line| !line.trim().is_empty() && !line.contains("error: "))
