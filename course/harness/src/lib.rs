@@ -89,7 +89,8 @@ use args::{Cli, StepCommand};
 use commands::{bench, check, launch};
 use device::DeviceChoice;
 
-/// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it; with `rust`, also of `kernels/rust/NAME.rs`.
+/// The [`KernelSource`] of `kernels/NAME.cu` and what was compiled from it; with `rust`, also of
+/// `kernels/rust/NAME.rs`.
 #[macro_export]
 macro_rules! code {
     ($name:literal) => { $crate::code!(@ "", $name, ".cu", None) };

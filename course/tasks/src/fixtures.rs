@@ -2,8 +2,8 @@
 //!
 //! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu` or of another
 //! base that it names. An entry with edits in Rust makes two kernels, `NAME.cu` and `NAME.rs`, from a kernel of the
-//! ladder and its sibling. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of
-//! the text, so that edits reach it.
+//! ladder and its sibling. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part
+//! of the text, so that edits reach it.
 
 #[cfg(test)]
 mod tests;

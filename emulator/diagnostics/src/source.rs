@@ -1,7 +1,8 @@
 //! What the text of a source contains: names and types of parameters, shapes of arrays, values of constants.
 //!
-//! This reads CUDA C++, and Rust written as that ([`rust`]), as a person skims it, not as a compiler does: it looks for a few shapes of text and says
-//! nothing when it does not find them. A message can then be less precise, never wrong because of a guess.
+//! This reads CUDA C++, and Rust written as that ([`rust`]), as a person skims it, not as a compiler does: it looks for
+//! a few shapes of text and says nothing when it does not find them. A message can then be less precise, never wrong
+//! because of a guess.
 
 pub(crate) mod expression;
 pub(crate) mod rust;

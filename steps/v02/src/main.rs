@@ -7,7 +7,7 @@ use cudarc::driver::{DriverError, LaunchConfig};
 use harness::{Gemm, Kernel, KernelSource, Shape, code, grid_of_tiles, launch_gemm};
 
 const SHARED: KernelSource = code!("v02_shared", rust);
-const STRIP: KernelSource = code!("v02_strip", rust);
+const STRIP: KernelSource = code!("v02_strip");
 
 /// Edge of the square of C that a block owns where it keeps whole strips.
 const STRIP_BLOCK: u32 = STRIP.constant("BLOCK");

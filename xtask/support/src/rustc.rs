@@ -153,9 +153,9 @@ fn printed(program: &Path, arguments: &[&str]) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Completes what LLVM writes: bounds of launches become directives, and labels and sections for debuggers are left out.
-/// A tile's address becomes its name: from a converted address ptxas knows no alignment, and merges no neighbouring
-/// loads.
+/// Completes what LLVM writes: bounds of launches become directives, and labels and sections for debuggers are left
+/// out. A tile's address becomes its name: from a converted address ptxas knows no alignment, and merges no
+/// neighbouring loads.
 fn finished(ptx: &str) -> String {
     let mut text = String::new();
     let mut brace = 0; // where the body of the kernel starts
@@ -204,8 +204,8 @@ fn finished(ptx: &str) -> String {
     text + "\t.section\t.debug_str\n\t{\n$L__inlined:\n.b8 0\n\t}\n"
 }
 
-/// Returns `.loc` lines as NVRTC writes them, from LLVM's comment `FILE:3:5 @[ FILE:9:1 ]`: a place, and around it those
-/// of the calls that were inlined. `inlined` has the places around each one so far. `core`'s files are left out.
+/// Returns `.loc` lines as NVRTC writes them, from LLVM's comment `FILE:3:5 @[ FILE:9:1 ]`: a place, and around it
+/// those of the calls that were inlined. `inlined` has the places around each one so far. `core`'s files are left out.
 fn locs(comment: &str, files: &HashMap<&str, &str>, inlined: &mut HashMap<String, Vec<String>>) -> String {
     let place = |text: &str| {
         let mut parts = text.trim_end_matches([' ', ']']).rsplitn(3, ':');
