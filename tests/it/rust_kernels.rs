@@ -88,7 +88,7 @@ fn found((one, ptx): &(Fixture, String)) -> (Vec<String>, String) {
     let gpu = Gpu::with_memory(1 << 30);
     let bytes = (sizes[0] * sizes[1] * size_of::<f32>()) as u64;
     let target = gpu.memory.alloc(bytes, Origin::new("cuMemAlloc")).expect("there is room");
-    let source = |path: &str| (path.to_owned(), read(&root().join(path)).into());
+    let source = |path: &str| (path.to_owned(), read(root().join(path)).into());
     let mut sources = ["kernels/common.cuh", "kernels/rust/prelude.rs"].map(source).to_vec();
     sources.push((one.path.display().to_string(), one.source.as_str().into()));
     let names = Names { sources, ..Names::default() };

@@ -9,8 +9,8 @@ use super::text::{bracketed, is_word, words};
 
 /// Limit on the depth of parts that are written anew.
 const MAX_DEPTH: usize = 32;
-/// Limit on the bytes of a header.
-const MAX_HEADER: usize = 4096;
+/// Limit on the bytes of a part, such as the body of a loop.
+const MAX_BYTES: usize = 1 << 13;
 /// Names that are the same in every place: in C++, and in Rust.
 const NAMES: [(&str, &str); 5] = [
     ("__syncthreads()", "barrier()"),
@@ -80,9 +80,13 @@ impl Writer<'_> {
         self.depth -= 1;
     }
 
+    fn rest(&self, at: usize) -> &str {
+        &self.clean[at.min(self.clean.len())..(at + MAX_BYTES).min(self.clean.len())]
+    }
+
     /// Returns the inside of the bracket that starts at `at`.
     fn inside(&self, at: usize) -> Option<Range<usize>> {
-        let inside = bracketed(self.clean.get(at..)?)?;
+        let inside = bracketed(self.rest(at))?;
         Some(at + 1..at + 1 + inside.len())
     }
 
@@ -96,7 +100,7 @@ impl Writer<'_> {
     /// Returns where the body begins that belongs to a header.
     fn brace(&self, from: usize) -> Option<usize> {
         let mut depth = 0;
-        let found = self.clean[from..].bytes().take(MAX_HEADER).position(|byte| {
+        let found = self.rest(from).bytes().position(|byte| {
             depth += i32::from(b"([".contains(&byte)) - i32::from(b")]".contains(&byte));
             depth == 0 && byte == b'{'
         });
@@ -106,7 +110,7 @@ impl Writer<'_> {
     /// Returns the C++ of what starts with a word, or a sign, at `at`, and its end; `None` where it is the same.
     fn replaced(&self, at: usize, word: &str) -> Option<(Pieces, usize)> {
         let end = at + word.len();
-        let rest = &self.clean[end..];
+        let rest = self.rest(end);
         let before = self.out.trim_end();
         let text = |text: &str, end: usize| Some((vec![(text.to_owned(), at..at)], end));
         match word {
@@ -268,5 +272,7 @@ pub(crate) fn spelled(text: &str, source: &str, header: impl Fn(&str) -> Option<
         out += &code[done..];
         *part = header(&code).unwrap_or(out).replace(' ', "\u{a0}");
     }
-    NAMES.iter().fold(parts.join("`"), |text, (cpp, rust)| text.replace(cpp, rust))
+    NAMES
+        .iter()
+        .fold(parts.join("`").replace("CUDA C++ allows", "CUDA allows"), |text, (cpp, rust)| text.replace(cpp, rust))
 }
