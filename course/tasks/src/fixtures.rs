@@ -1,9 +1,9 @@
 //! Kernels whose header states how they are launched, in the folders [`FOLDERS`].
 //!
 //! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu` or of another
-//! base that it names. An entry with edits in Rust makes two kernels, `NAME.cu` and `NAME.rs`, from a kernel of the
-//! ladder and its sibling. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part
-//! of the text, so that edits reach it.
+//! base that it names. An entry with a launch makes two kernels, `NAME.cu` and `NAME.rs`, from one of the ladder and its
+//! sibling in Rust. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of the
+//! text, so that edits reach it.
 
 #[cfg(test)]
 mod tests;
@@ -59,7 +59,7 @@ impl Fixture {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     name: String,

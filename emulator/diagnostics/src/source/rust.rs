@@ -240,8 +240,8 @@ impl Writer<'_> {
     }
 }
 
-/// Returns a message as it is written for a source in Rust. In backquotes, `header` returns headers of C++ as the
-/// source has them, and elements become code: `*a.at(i, j)` for `a[i][j]`.
+/// Returns a message as it is written for a source in Rust. In backquotes, `header` returns headers of C++ as the text
+/// has them, and elements become code: `*a.at(i, j)` for `a[i][j]`.
 pub(crate) fn spelled(text: &str, source: &str, header: impl Fn(&str) -> Option<String>) -> String {
     let has = |name: &str, method: &str| source.contains(&format!("{name}.{method}("));
     let mut parts: Vec<String> = text.split('`').map(str::to_owned).collect();
