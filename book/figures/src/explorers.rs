@@ -70,15 +70,11 @@ fn rule(addresses: &Addresses, bytes: u32, direction: Direction) -> Case {
 fn raced(race: Race) -> anyhow::Result<Case> {
     let Race { first, second, leader, lead } = race;
     let order = race.order();
-    let found = race::forced(&order).with_context(|| format!("{race:?}"))?;
-    let list = |numbers: &mut dyn Iterator<Item = String>| numbers.collect::<Vec<_>>().join(",");
+    let sums = race::forced(&order).with_context(|| format!("{race:?}"))?;
+    let whole: Vec<i64> = sums.into_iter().map(|sum| sum as i64).collect();
     Ok(Case {
         expression: format!("raced({{first:{first},second:{second},leader:{leader},lead:{lead}}})"),
-        expected: format!(
-            "[[{}],[{}]]",
-            list(&mut order.iter().map(usize::to_string)),
-            list(&mut found.iter().map(f32::to_string))
-        ),
+        expected: serde_json::json!([order, whole]).to_string(),
     })
 }
 

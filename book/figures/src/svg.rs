@@ -9,7 +9,7 @@ mod tests;
 
 use std::fmt::{Display, Write as _};
 
-use catalog::text::escaped;
+use catalog::text::{escaped, wrapped};
 
 /// Width of all pictures, in the units of the coordinates.
 pub(crate) const WIDTH: f64 = 440.0;
@@ -197,16 +197,8 @@ impl Drawing {
     pub(crate) fn finish_with_notes(mut self, mut y: f64, text: impl AsRef<str>) -> String {
         /// Letters of a line, at a little more than the mean width of English.
         const LINE: usize = 56;
-        for paragraph in text.as_ref().lines() {
-            let mut line = String::new();
-            for word in paragraph.split(' ') {
-                if line.chars().count() + word.chars().count() > LINE {
-                    self.note(y, std::mem::take(&mut line).trim_end());
-                    y += 19.0;
-                }
-                line = line + word + " ";
-            }
-            self.note(y, line.trim_end());
+        for line in wrapped(text.as_ref(), "", LINE).lines() {
+            self.note(y, line);
             y += 19.0;
         }
         self.finish(y - 11.0)

@@ -148,19 +148,3 @@ fn track(drawing: &mut Drawing, top: f64, name: &str, rounds: &Rounds) -> f64 {
     }
     bottom
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn v07_hides_its_loads_behind_a_whole_tile_and_v06_does_not() -> anyhow::Result<()> {
-        let [v06, v07] = KERNELS.map(|(kernel, _)| rounds(kernel));
-        let (v06, v07) = (v06?, v07?);
-        // 8 x 8 elements per thread, 8 deep.
-        assert_eq!((v06.hidden_behind(), v07.hidden_behind()), (0, 8 * 8 * 8));
-        let barriers = |rounds: &Rounds| rounds.sequence.iter().filter(|k| **k == Purpose::Barrier).count();
-        assert_eq!((barriers(&v06), barriers(&v07)), (4, 2));
-        Ok(())
-    }
-}

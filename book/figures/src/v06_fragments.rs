@@ -1,8 +1,5 @@
 //! Compares v05 and v06: the loads by which a thread gets its eight rows and eight columns for one k.
 
-#[cfg(test)]
-mod tests;
-
 use std::collections::BTreeSet;
 
 use catalog::Shape;

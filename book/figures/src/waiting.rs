@@ -2,9 +2,6 @@
 //!
 //! The clocks come from the timing model of an H200 (`timing`) and the machine code of `kernels/bench/waiting.cu`.
 
-#[cfg(test)]
-mod tests;
-
 use anyhow::Context as _;
 use simt::gpu::{self, Argument, Gpu};
 use simt::{launch::LaunchOptions, module::Module};

@@ -21,16 +21,6 @@ fn as_many_rows_are_drawn_as_the_rule_counts() {
 }
 
 #[test]
-fn the_kernels_cost_what_the_pictures_say() -> anyhow::Result<()> {
-    let cost = |kernel, bytes| load_of_b(kernel, bytes).map(|access| access.cost());
-    let is = |wavefronts, ideal| rules::SharedCost { wavefronts, ideal };
-    assert_eq!(cost("sgemm_v04_float4", 16)?, is(8, 4));
-    assert_eq!(cost("sgemm_v05_bank_conflict_free", 4)?, is(1, 1));
-    assert_eq!(cost("sgemm_v06_outer_product", 16)?, is(4, 4));
-    Ok(())
-}
-
-#[test]
 fn rows_of_another_length_keep_the_column() {
     let access = SharedAccess {
         addresses: std::array::from_fn(|lane| Some(lane as u64 * 132 * 4 + 8)),
