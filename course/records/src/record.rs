@@ -193,20 +193,21 @@ impl Samples {
         catalog::statistics::median(self.0.clone()).unwrap_or(f64::NAN)
     }
 
+    /// Returns the least and the largest; infinity and 0 without samples.
+    pub fn extent(&self) -> [f64; 2] {
+        let samples = || self.0.iter().copied();
+        [samples().fold(f64::INFINITY, f64::min), samples().fold(0.0, f64::max)]
+    }
+
     /// Returns (third quartile − first quartile) / median.
     pub fn spread(&self) -> f64 {
-        let sorted = self.sorted();
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
         let at = |part: f64| sorted.get((part * (sorted.len().max(1) - 1) as f64).round() as usize);
         match (at(0.25), at(0.75)) {
             (Some(low), Some(high)) => (high - low) / self.median(),
             _ => f64::NAN,
         }
-    }
-
-    fn sorted(&self) -> Vec<f64> {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(f64::total_cmp);
-        sorted
     }
 }
 

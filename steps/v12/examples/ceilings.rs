@@ -12,6 +12,7 @@ use clap::Parser;
 use cudarc::driver::{CudaFunction, CudaSlice, LaunchConfig, PushKernelArg as _};
 use harness::inputs::{Data, elements};
 use harness::{Bf16, E4m3, Gpu, KernelSource, StepError, grid_1d, out, session};
+use records::Samples;
 use records::ceilings::{Ceilings, Rate, Sample};
 
 const CODE: KernelSource =
@@ -189,10 +190,10 @@ impl<'g> Ready<'g> {
         let times = gpu.stream.clone_dtoh(&self.times)?;
         let blocks = || times.chunks(TIMES);
         let ghz = blocks().map(|t| (t[1] - t[0]) as f64 / (t[3] - t[2]).max(1) as f64);
-        let ghz = median(ghz.collect());
+        let ghz = Samples(ghz.collect()).median();
         Ok(Launched {
             sample: Sample { ms, ghz },
-            clocks: median(blocks().map(|t| (t[1] - t[0]) as f64).collect()),
+            clocks: Samples(blocks().map(|t| (t[1] - t[0]) as f64).collect()).median(),
             rounds,
         })
     }
@@ -210,7 +211,7 @@ impl<'g> Ready<'g> {
 }
 
 fn rate(ceiling: &Ceiling, n_sms: usize, launched: &[Launched]) -> Rate {
-    let of = |value: &dyn Fn(&Launched) -> f64| rounded(median(launched.iter().map(value).collect()));
+    let of = |value: &dyn Fn(&Launched) -> f64| rounded(Samples(launched.iter().map(value).collect()).median());
     let flop = |rounds: i32| ceiling.flop * ceiling.per_sm() * f64::from(rounds) * n_sms as f64;
     // A wgmma occupies all four quarters.
     let quarters = QUARTERS / f64::from(ceiling.together);
@@ -253,7 +254,7 @@ fn measure(gpu: &Gpu) -> Result<Ceilings, StepError> {
     let gbs = |one: &Launched| bytes * f64::from(one.rounds) / one.sample.ms * 1e-6;
     let from_l2 = |entry| {
         let launched = bursts(&mut Ready::l2(gpu, entry, L2_BLOCKS * n_sms)?)?;
-        Ok::<_, StepError>(rounded(median(launched.iter().map(gbs).collect())))
+        Ok::<_, StepError>(rounded(Samples(launched.iter().map(gbs).collect()).median()))
     };
     let l2 = records::ceilings::L2 {
         device: run.device.clone(),
@@ -319,11 +320,6 @@ fn table(record: &Ceilings) -> String {
 /// Rounds to four decimal places.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn run(cli: &Cli) -> Result<(), StepError> {

@@ -6,8 +6,6 @@ use harness::{Gpu, StepError, out};
 use records::Samples;
 use records::process::Entry;
 
-use crate::sorted;
-
 pub(crate) struct Clock {
     repeat: u32,
     pub(crate) emulated: bool,
@@ -20,28 +18,25 @@ impl Clock {
     }
 
     pub(crate) fn record(&mut self, what: &str, bytes: usize, ms: Vec<f64>) -> Result<(), StepError> {
-        let text = match (sorted(ms.clone()).as_slice(), self.emulated) {
-            (_, true) => "done".to_owned(),
-            ([one], _) => format!("{one:.3} ms"),
-            ([least, .., most], _) => {
+        let samples = Samples(if self.emulated { Vec::new() } else { ms });
+        let text = match samples.0.as_slice() {
+            [] => "done".to_owned(),
+            [one] => format!("{one:.3} ms"),
+            [first, ..] => {
+                let [least, most] = samples.extent();
                 let rate = match bytes {
                     0 => String::new(),
                     bytes => format!(", at most {:.1} GB/s", bytes as f64 / least / 1e6),
                 };
-                format!("first {:.3} ms, {least:.3} … {most:.3} ms{rate}", ms[0])
+                format!("first {first:.3} ms, {least:.3} … {most:.3} ms{rate}")
             }
-            ([], _) => "nothing".to_owned(),
         };
         let size = match bytes {
             0 => String::new(),
             n => crate::bytes(n),
         };
         out::write(&format!("{what:<44} {size:>10}  {text}\n"))?;
-        self.entries.push(Entry {
-            what: what.to_owned(),
-            bytes,
-            ms: Samples(if self.emulated { Vec::new() } else { ms }),
-        });
+        self.entries.push(Entry { what: what.to_owned(), bytes, ms: samples });
         Ok(())
     }
 

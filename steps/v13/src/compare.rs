@@ -7,11 +7,12 @@ use cudarc::driver::result;
 use harness::{Gpu, Shape, StepError, out};
 use records::Samples;
 use records::process::{Bound, Event, Variant as Measured, busy_ms};
+use serde_json::json;
 use v13::host::{Arrays, Kind};
 use v13::process::{Device, Error};
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
-use crate::{Common, bytes, could_not, median, of_median, span};
+use crate::{Common, bytes, could_not, name, of_median, span};
 
 /// Options of `run`.
 #[derive(Debug, clap::Args)]
@@ -48,10 +49,6 @@ enum Variant {
 }
 
 impl Variant {
-    fn name(self) -> String {
-        self.to_possible_value().expect("none is skipped").get_name().to_owned()
-    }
-
     fn arrays(self) -> Kind {
         match self {
             Self::Pageable => Kind::Pageable,
@@ -98,7 +95,7 @@ pub(crate) fn median_busy(
 ) -> Result<[f64; QUEUES], Error> {
     run()?;
     let runs = (0..repeat).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
-    Ok(std::array::from_fn(|queue| median(&runs.iter().map(|run| run[queue]).collect::<Vec<_>>())))
+    Ok(std::array::from_fn(|queue| Samples(runs.iter().map(|run| run[queue]).collect()).median()))
 }
 
 /// Returns the time in which each queue is busy.
@@ -106,10 +103,9 @@ pub(crate) fn busy(events: &[Event]) -> [f64; QUEUES] {
     [Queue::In, Queue::Kernel, Queue::Out, Queue::Peer].map(|queue| busy_ms(events, queue))
 }
 
-#[derive(Default)]
 struct Repeated {
-    total_ms: Vec<f64>,
-    calls_ms: Vec<f64>,
+    total_ms: Samples,
+    calls_ms: Samples,
     events: Vec<Vec<Event>>,
 }
 
@@ -120,21 +116,12 @@ struct Size {
     variants: Vec<Measured>,
 }
 
-#[derive(serde::Serialize)]
-struct Record {
-    run: records::Run,
-    chunks: u32,
-    sizes: Vec<Size>,
-}
-
 /// Runs the command `run`; returns whether all products are right.
 pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
     task.common.check_json()?;
     let gpu = Gpu::find()?;
     let device = Device::new(&gpu.context)?;
-    let mut record =
-        Record { run: harness::run::describe("v13", &gpu), chunks: task.chunks, sizes: Vec::new() };
-    let mut right = true;
+    let (mut right, mut sizes) = (true, Vec::new());
     out::write(&format!("{}\n", gpu.info.name))?;
     if gpu.emulator.is_some() {
         out::write("Emulated: products are computed and verified, but nothing is timed.\n")?;
@@ -144,9 +131,10 @@ pub(crate) fn main(task: &Run) -> Result<bool, StepError> {
         let mut all = Comparison { gpu: &gpu, device: &device, task, right: true, size };
         all.run()?;
         right &= all.right;
-        record.sizes.push(all.size);
+        sizes.push(all.size);
     }
-    task.common.write_json(&record)?;
+    let run = harness::run::describe("v13", &gpu);
+    task.common.write_json(&json!({ "run": run, "chunks": task.chunks, "sizes": sizes }))?;
     Ok(right)
 }
 
@@ -184,7 +172,7 @@ impl Comparison<'_> {
             let lacks = "the matrices do not fit, tiles of them do";
             let _ = writeln!(text, "{there} of device memory are free: {lacks}");
             if let Some(variant) = variants.iter().find(|variant| **variant != Variant::Tiles) {
-                let name = variant.name();
+                let name = name(*variant);
                 return Err(could_not(format!(
                     "{name} needs {needed} of device memory, and {there} are free; --variant tiles does with less"
                 )));
@@ -243,24 +231,24 @@ impl Comparison<'_> {
     }
 
     fn variant(&mut self, variant: Variant, arrays: &mut Arrays, limit: usize) -> Result<(), StepError> {
-        let name = variant.name();
+        let name = name(variant);
         let schedule = self.schedule(variant, limit)?;
         let (device_bytes, operations) = (memory_of(&schedule), schedule.ops.len());
         let empty_ms = match self.gpu.emulator {
-            Some(_) => Vec::new(),
+            Some(_) => Samples(Vec::new()),
             None => self.repeat(schedule.emptied(), variant, arrays)?.total_ms,
         };
-        let Repeated { total_ms: totals, calls_ms, events } = self.repeat(schedule, variant, arrays)?;
+        let Repeated { total_ms, calls_ms, events } = self.repeat(schedule, variant, arrays)?;
         let wrong = arrays.wrong_row(self.size.shape)?;
         self.right &= wrong.is_none();
-        out::write(&self.line(&name, [&totals, &empty_ms], operations, device_bytes, wrong))?;
-        let events = of_median(&totals, events);
-        let some = |times: Vec<f64>| (!times.is_empty()).then_some(Samples(times));
+        out::write(&self.line(&name, [&total_ms, &empty_ms], operations, device_bytes, wrong))?;
+        let events = of_median(&total_ms, events);
+        let some = |times: Samples| (!times.0.is_empty()).then_some(times);
         self.size.variants.push(Measured {
             variant: name,
             device_bytes,
             operations,
-            total_ms: Samples(totals),
+            total_ms,
             calls_ms: some(calls_ms),
             empty_ms: some(empty_ms),
             events,
@@ -276,7 +264,7 @@ impl Comparison<'_> {
         arrays: &mut Arrays,
     ) -> Result<Repeated, StepError> {
         let mut process = self.device.prepare(schedule)?;
-        let mut done = Repeated::default();
+        let (mut total_ms, mut calls_ms, mut events) = (Vec::new(), Vec::new(), Vec::new());
         arrays.poison_output()?;
         // The first product takes longer than others.
         process.run(arrays)?;
@@ -288,21 +276,21 @@ impl Comparison<'_> {
         }
         for _ in 0..self.task.common.timed(self.gpu) {
             match &graph {
-                Some(graph) => done.total_ms.push(process.replay(graph)?),
+                Some(graph) => total_ms.push(process.replay(graph)?),
                 None => {
-                    done.total_ms.push(process.run(arrays)?);
-                    done.calls_ms.push(process.calls_ms);
-                    done.events.push(process.events()?);
+                    total_ms.push(process.run(arrays)?);
+                    calls_ms.push(process.calls_ms);
+                    events.push(process.events()?);
                 }
             }
         }
-        Ok(done)
+        Ok(Repeated { total_ms: Samples(total_ms), calls_ms: Samples(calls_ms), events })
     }
 
     fn line(
         &self,
         name: &str,
-        [totals, empty]: [&[f64]; 2],
+        [totals, empty]: [&Samples; 2],
         operations: usize,
         memory: usize,
         wrong: Option<usize>,
@@ -318,7 +306,7 @@ impl Comparison<'_> {
             let part = self.size.bound.map(|bound| format!("{:.0} %", 100.0 * total / time(bound)));
             part.unwrap_or_else(|| "-".into())
         };
-        let empty = median(empty);
+        let empty = empty.median();
         let above = self
             .size
             .bound

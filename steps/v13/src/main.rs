@@ -9,8 +9,9 @@ use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use harness::{Exit, Gpu, Shape, StepError};
+use records::Samples;
 
 /// C = A · B in FP32, from arrays of the host to the result in the host
 #[derive(Debug, Parser)]
@@ -99,35 +100,26 @@ fn could_not(error: impl std::fmt::Display) -> StepError {
     StepError::CouldNot(error.to_string())
 }
 
-fn sorted(mut values: Vec<f64>) -> Vec<f64> {
-    values.sort_by(f64::total_cmp);
-    values
-}
-
 /// Returns the median of times, also in words with the least and the most; `None` where nothing was timed.
-fn span(times: &[f64]) -> Option<(f64, String)> {
-    let (sorted, median) = (sorted(times.to_vec()), median(times));
-    Some((median, format!("{median:.3} ({:.3} … {:.3})", sorted.first()?, sorted.last()?)))
-}
-
-fn median(values: &[f64]) -> f64 {
-    let values = sorted(values.to_vec());
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+fn span(times: &Samples) -> Option<(f64, String)> {
+    let (median, [least, most]) = (times.median(), times.extent());
+    (!times.0.is_empty()).then(|| (median, format!("{median:.3} ({least:.3} … {most:.3})")))
 }
 
 /// Returns the events of the repetition with the median time.
-fn of_median<E: Default>(totals: &[f64], events: Vec<E>) -> E {
-    let middle = median(totals);
-    let at = totals.iter().position(|total| *total == middle);
-    at.and_then(|at| events.into_iter().nth(at)).unwrap_or_default()
+fn of_median<E: Default>(totals: &Samples, events: Vec<E>) -> E {
+    let mut timed: Vec<_> = totals.0.iter().zip(events).collect();
+    timed.sort_by(|a, b| a.0.total_cmp(b.0));
+    let middle = timed.len() / 2;
+    timed.into_iter().nth(middle).map(|(_, events)| events).unwrap_or_default()
+}
+
+/// Returns the name of a choice on the command line, which it has in records, too.
+fn name(choice: impl ValueEnum) -> String {
+    choice.to_possible_value().expect("none is skipped").get_name().to_owned()
 }
 
 /// Formats bytes in powers of ten: `256 MB`.
 fn bytes(n: usize) -> String {
-    let n = n as f64;
-    match n {
-        n if n < 1e6 => format!("{:.1} kB", n / 1e3),
-        n if n < 1e9 => format!("{:.1} MB", n / 1e6),
-        n => format!("{:.2} GB", n / 1e9),
-    }
+    harness::shapes::bytes(n as f64)
 }

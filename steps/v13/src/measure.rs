@@ -5,6 +5,7 @@ use std::time::Instant;
 use cudarc::driver::{DevicePtr as _, DriverError, result};
 use cudarc::nvrtc::Ptx;
 use harness::{Gpu, KernelSource, Shape, StepError, code, out};
+use serde_json::json;
 use v11::gemm::{Product, Sgemm};
 use v13::host::{Array, Kind};
 use v13::process::Device;
@@ -20,14 +21,6 @@ const MODULE: KernelSource = code!("v11_stream_k");
 pub(crate) struct Measure {
     #[command(flatten)]
     common: Common,
-}
-
-#[derive(serde::Serialize)]
-struct Record {
-    run: records::Run,
-    /// `CUDA_MODULE_LOADING`, where it is set.
-    loading: Option<String>,
-    measured: Vec<records::process::Entry>,
 }
 
 pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
@@ -48,12 +41,11 @@ pub(crate) fn main(task: &Measure) -> Result<bool, StepError> {
         allocations(&mut clock, &device, shape)?;
         copies(&mut clock, &device, shape)?;
     }
-    let record = Record {
-        run: harness::run::describe("v13", &gpu),
-        loading: std::env::var("CUDA_MODULE_LOADING").ok(),
-        measured: clock.entries,
-    };
-    task.common.write_json(&record)?;
+    task.common.write_json(&json!({
+        "run": harness::run::describe("v13", &gpu),
+        "loading": std::env::var("CUDA_MODULE_LOADING").ok(),
+        "measured": clock.entries,
+    }))?;
     Ok(true)
 }
 

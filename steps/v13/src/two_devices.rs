@@ -6,8 +6,9 @@ use clap::ValueEnum;
 use cudarc::driver::{CudaContext, CudaGraph, DevicePtr as _, DriverError, result, sys};
 use harness::{Gpu, Shape, StepError, out};
 use records::Samples;
-use records::process::{Bound, Entry, Event};
+use records::process::{Bound, Event};
 use records::two_devices::{PairBound, Way as Measured};
+use serde_json::{Value, json};
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};
@@ -16,7 +17,7 @@ use v13::schedule::{self, Queue, Schedule, Spread};
 
 use crate::clock::Clock;
 use crate::compare::{busy, measure_bound, median_busy, memory_of};
-use crate::{Common, bytes, could_not, median, of_median, span};
+use crate::{Common, bytes, could_not, name, of_median, span};
 
 /// Options of `two`.
 #[derive(Debug, clap::Args)]
@@ -71,30 +72,13 @@ impl Way {
 }
 
 #[derive(serde::Serialize)]
-struct NotRun {
-    way: Way,
-    why: String,
-}
-
-#[derive(serde::Serialize)]
 struct Size {
     shape: Shape,
     bound: Option<Bound>,
     pair_bound: Option<PairBound>,
     ways: Vec<Measured>,
-    not_run: Vec<NotRun>,
-}
-
-#[derive(serde::Serialize)]
-struct Record {
-    run: records::Run,
-    devices: i32,
-    /// Whether each device reaches the memory of the other.
-    peers: bool,
-    nccl: Option<String>,
-    chunks: u32,
-    links: Vec<Entry>,
-    sizes: Vec<Size>,
+    /// Ways that were not run, each with the reason.
+    not_run: Vec<Value>,
 }
 
 pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
@@ -129,15 +113,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
     }
     out::write(&text)?;
     let mut clock = Clock::new(&gpu, task.common.repeat);
-    let mut record = Record {
-        run: harness::run::describe("v13", &gpu),
-        devices,
-        peers,
-        nccl: version,
-        chunks: task.chunks,
-        links: Vec::new(),
-        sizes: Vec::new(),
-    };
+    let mut sizes = Vec::new();
     let mut right = true;
     for shape in task.common.sizes(&gpu)? {
         out::write(&format!("\n{}\n", shape.short()))?;
@@ -155,10 +131,18 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
         };
         all.run(shape, &first)?;
         right &= all.right;
-        record.sizes.push(all.size);
+        sizes.push(all.size);
     }
-    record.links = clock.entries;
-    task.common.write_json(&record)?;
+    task.common.write_json(&json!({
+        "run": harness::run::describe("v13", &gpu),
+        "devices": devices,
+        // Whether each device reaches the memory of the other.
+        "peers": peers,
+        "nccl": version,
+        "chunks": task.chunks,
+        "links": clock.entries,
+        "sizes": sizes,
+    }))?;
     Ok(right)
 }
 
@@ -312,7 +296,7 @@ impl<'a> Comparison<'a> {
                 Ok(ready) => ready,
                 Err(why) => {
                     out::write(&format!("{:<15} not run: {why}\n", way.name()))?;
-                    self.size.not_run.push(NotRun { way, why });
+                    self.size.not_run.push(json!({ "way": way, "why": why }));
                     continue;
                 }
             };
@@ -341,10 +325,10 @@ impl<'a> Comparison<'a> {
         let fastest_of_one = ready
             .iter()
             .filter(|(_, _, measured, _)| !measured.on_two())
-            .map(|(_, _, measured, _)| median(&measured.total_ms.0))
+            .map(|(_, _, measured, _)| measured.total_ms.median())
             .fold(f64::INFINITY, f64::min);
         for (way, _, mut measured, events) in ready {
-            measured.events = of_median(&measured.total_ms.0, events);
+            measured.events = of_median(&measured.total_ms, events);
             out::write(&line(way, &measured, fastest_of_one))?;
             self.size.ways.push(measured);
         }
@@ -369,7 +353,7 @@ impl<'a> Comparison<'a> {
         arrays: &mut Arrays,
     ) -> Result<Result<(Ready<'a>, Measured), String>, StepError> {
         let measured = |schedules: &[Schedule]| Measured {
-            way: way.to_possible_value().expect("none is skipped").get_name().to_owned(),
+            way: name(way),
             device_bytes: schedules.iter().map(memory_of).collect(),
             operations: schedules.iter().map(|schedule| schedule.ops.len()).collect(),
             total_ms: Samples(Vec::new()),
@@ -452,7 +436,7 @@ impl<'a> Comparison<'a> {
 fn line(way: Way, measured: &Measured, of_one: f64) -> String {
     let name = way.name();
     let operations: usize = measured.operations.iter().sum();
-    let Some((total, span)) = span(&measured.total_ms.0) else {
+    let Some((total, span)) = span(&measured.total_ms) else {
         return format!("{name:<15} right, {operations} operations\n");
     };
     let speed_up = if of_one.is_finite() { format!("{:.2}", of_one / total) } else { "-".into() };

@@ -21,8 +21,7 @@ pub(crate) fn rate(entry: &Entry) -> String {
 }
 
 pub(crate) fn span(ms: &Samples) -> String {
-    let all = ms.0.iter().copied();
-    let (least, most) = (all.clone().fold(f64::INFINITY, f64::min), all.fold(0.0, f64::max));
+    let [least, most] = ms.extent();
     format!("{} | {} … {}", digits(ms.median(), 3), digits(least, 3), digits(most, 3))
 }
 
