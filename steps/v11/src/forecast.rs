@@ -101,8 +101,7 @@ pub fn best(
         let terms = terms(plan, &CostInput { shape, sharing, packed }, n_sms)?;
         Some((expected(constants, &terms), sharing))
     };
-    let all = [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds];
-    all.into_iter().filter_map(of).min_by(|(a, _), (b, _)| a.total_cmp(b))
+    Sharing::ALL.into_iter().filter_map(of).min_by(|(a, _), (b, _)| a.total_cmp(b))
 }
 
 /// Returns Spearman's rank correlation of pairs; ties have the mean of their ranks. `None` where one side is all ties.
@@ -161,12 +160,8 @@ pub fn samples() -> Vec<Sample<'static>> {
 fn sample(line: &str) -> Option<Sample<'_>> {
     let mut fields = line.split('\t');
     let entry = fields.next()?;
-    let sharing = match fields.next()? {
-        "Tiles" => Sharing::Tiles,
-        "LastRound" => Sharing::LastRound,
-        "LastTwoRounds" => Sharing::LastTwoRounds,
-        _ => return None,
-    };
+    let name = fields.next()?;
+    let sharing = Sharing::ALL.into_iter().find(|sharing| format!("{sharing:?}") == name)?;
     let mut sizes = fields.next()?.split('x').map(|size| size.parse().ok());
     Some(Sample {
         entry,

@@ -110,10 +110,8 @@ fn main() -> ExitCode {
         // Prints sizes for `--size`.
         Some("shapes") => {
             let shapes: Vec<_> = benchmark_shapes::shapes().iter().map(Shape::to_string).collect();
-            match harness::out::write(&format!("{}\n", shapes.join(","))) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(_) => ExitCode::FAILURE,
-            }
+            let written = harness::out::write(&format!("{}\n", shapes.join(",")));
+            harness::exit_code(written.map(|()| ExitCode::SUCCESS))
         }
         _ => harness::main("v11", KERNELS),
     }

@@ -106,6 +106,10 @@ pub enum Sharing {
     LastTwoRounds,
 }
 
+impl Sharing {
+    pub const ALL: [Self; 3] = [Self::Tiles, Self::LastRound, Self::LastTwoRounds];
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shares {
     pub blocks: usize,

@@ -10,6 +10,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use catalog::statistics::median;
 use cudarc::driver::CudaSlice;
 use harness::{Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
@@ -36,17 +37,7 @@ pub(crate) fn main() -> ExitCode {
         Some(_) => verify(&gpu),
         None => measure(&gpu),
     });
-    ended(done)
-}
-
-pub(crate) fn ended(done: Result<(), StepError>) -> ExitCode {
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(could_not) => {
-            eprintln!("error: {could_not}");
-            ExitCode::FAILURE
-        }
-    }
+    harness::exit_code(done.map(|()| ExitCode::SUCCESS))
 }
 
 pub(crate) fn could_not(error: impl std::fmt::Display) -> StepError {
@@ -172,10 +163,8 @@ pub(crate) fn time(
     let first = gpu.time_ms(2, || operands.multiply(sgemm, shape, choice))? / 2.0;
     let n = (BATCH_MS / first).clamp(1.0, 200.0) as u32;
     let graph = gpu.captured(n, || operands.multiply(sgemm, shape, choice))?;
-    let mut times =
-        (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<Vec<_>, _>>()?;
-    times.sort_by(f64::total_cmp);
-    Ok(times[times.len() / 2] * 1e3 / f64::from(n))
+    let times = (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
+    Ok(median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n))
 }
 
 /// Rounds to the digits that the file has.

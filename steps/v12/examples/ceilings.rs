@@ -211,7 +211,8 @@ impl<'g> Ready<'g> {
 }
 
 fn rate(ceiling: &Ceiling, n_sms: usize, launched: &[Launched]) -> Rate {
-    let of = |value: &dyn Fn(&Launched) -> f64| rounded(Samples(launched.iter().map(value).collect()).median());
+    let of =
+        |value: &dyn Fn(&Launched) -> f64| rounded(Samples(launched.iter().map(value).collect()).median());
     let flop = |rounds: i32| ceiling.flop * ceiling.per_sm() * f64::from(rounds) * n_sms as f64;
     // A wgmma occupies all four quarters.
     let quarters = QUARTERS / f64::from(ceiling.together);

@@ -10,7 +10,9 @@ use cudarc::driver::{
 };
 use harness::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 use harness::parts::{Parts, parts};
-use harness::{Bf16, E4m3, Gemm, Kernel, Shape, grid_of_tiles, launch_scaled_gemm, to_i32};
+use harness::{
+    Bf16, E4m3, Gemm, Kernel, KernelSource, Shape, code, grid_of_tiles, launch_scaled_gemm, to_i32,
+};
 
 /// The launch of a kernel, and the boxes that it copies.
 #[derive(Clone, Copy)]
@@ -94,46 +96,28 @@ impl Geometry {
     }
 }
 
-/// The compiled kernel files.
-mod code {
-    use harness::{KernelSource, code};
-
-    pub(super) const MMA_RING: KernelSource = code!("v12_mma_ring");
-    pub(super) const WGMMA: KernelSource = code!("v12_wgmma");
-    pub(super) const RING: KernelSource = code!("v12_ring");
-    pub(super) const PERSISTENT: KernelSource = code!("v12_persistent");
-    pub(super) const MULTICAST: KernelSource = code!("v12_multicast");
-    pub(super) const STORE: KernelSource = code!("v12_store");
-    pub(super) const PING_PONG: KernelSource = code!("v12_ping_pong");
-    pub(super) const SMALL: KernelSource = code!("v12_small");
-    pub(super) const SPLIT: KernelSource = code!("v12_split");
-    pub(super) const SIX_BF16: KernelSource = code!("v12_six_bf16");
-    pub(super) const TF32: KernelSource = code!("v12_tf32");
-    pub(super) const FP8: KernelSource = code!("v12_fp8");
-}
-
-/// Two kernels whose operands the TMA copies: with C in FP32 and in bf16.
+/// Two kernels whose operands the TMA copies, with elements of one type: with C in FP32 and in bf16.
 macro_rules! both {
-    ($name:literal, $code:expr, $geometry:ident, $launch:ident $(, $blocks:ident)?) => {{
-        let launch = |gemm: Gemm<'_, Bf16, f32>| $launch(gemm, $geometry.rows);
-        let fp32 = Kernel::bf16(concat!($name, "_f32"), $code, |shape| $geometry.launch(shape), launch);
-        let launch = |gemm: Gemm<'_, Bf16>| $launch(gemm, $geometry.rows);
-        let short = Kernel::bf16_to_bf16(concat!($name, "_bf16"), $code, |shape| $geometry.launch(shape), launch);
-        [fp32, short].map(|kernel| kernel.requires(lacks_aligned_rows)$(.persistent_blocks($blocks))?)
+    ($name:literal, $code:literal, $geometry:ident, $launch:ident $(, $blocks:ident)?) => {
+        both!(Bf16, bf16, bf16_to_bf16, $name, $code, $geometry, $launch)
+            .map(|kernel| kernel.requires(lacks_aligned_rows)$(.persistent_blocks($blocks))?)
+    };
+    ($element:ty, $fp32:ident, $bf16:ident, $name:literal, $code:literal, $geometry:ident, $launch:ident) => {{
+        const CODE: KernelSource = code!($code);
+        let launch = |gemm: Gemm<'_, $element, f32>| $launch(gemm, $geometry.rows);
+        let fp32 = Kernel::$fp32(concat!($name, "_f32"), CODE, |shape| $geometry.launch(shape), launch);
+        let launch = |gemm: Gemm<'_, $element, Bf16>| $launch(gemm, $geometry.rows);
+        let bf16 = Kernel::$bf16(concat!($name, "_bf16"), CODE, |shape| $geometry.launch(shape), launch);
+        [fp32, bf16]
     }};
 }
 
-/// Two kernels with operands in FP8: with C in FP32 and in bf16.
+/// Two kernels with operands in FP8.
 macro_rules! both_of_fp8 {
-    ($name:literal, $geometry:ident) => {{
-        let launch = |gemm: Gemm<'_, E4m3, f32>| launch_boxes_out(gemm, $geometry.rows);
-        let fp32 = Kernel::e4m3(concat!($name, "_f32"), code::FP8, |shape| $geometry.launch(shape), launch);
-        let launch = |gemm: Gemm<'_, E4m3, Bf16>| launch_boxes_out(gemm, $geometry.rows);
-        let short =
-            Kernel::e4m3_to_bf16(concat!($name, "_bf16"), code::FP8, |shape| $geometry.launch(shape), launch);
-        [fp32, short]
+    ($name:literal, $geometry:ident) => {
+        both!(E4m3, e4m3, e4m3_to_bf16, $name, "v12_fp8", $geometry, launch_boxes_out)
             .map(|kernel| kernel.requires(lacks_aligned_rows_of_fp8).persistent_blocks(persistent_pairs))
-    }};
+    };
 }
 
 /// Returns the blocks of a persistent kernel: one per multiprocessor, each of which takes one tile after another.
@@ -159,32 +143,33 @@ fn main() -> ExitCode {
 }
 
 fn kernels() -> Vec<Kernel> {
+    const MMA_RING_CODE: KernelSource = code!("v12_mma_ring");
     let geometry = |shape| MMA_RING.launch(shape);
     let mma = [
-        Kernel::bf16("gemm_v12_mma_ring_f32", code::MMA_RING, geometry, launch_scaled_gemm),
-        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", code::MMA_RING, geometry, launch_scaled_gemm),
+        Kernel::bf16("gemm_v12_mma_ring_f32", MMA_RING_CODE, geometry, launch_scaled_gemm),
+        Kernel::bf16_to_bf16("gemm_v12_mma_ring_bf16", MMA_RING_CODE, geometry, launch_scaled_gemm),
     ];
     let boxes = [
-        both!("gemm_v12_wgmma", code::WGMMA, WGMMA, launch_boxes),
-        both!("gemm_v12_ring", code::RING, RING, launch_boxes),
-        both!("gemm_v12_persistent", code::PERSISTENT, RING, launch_boxes, persistent),
-        both!("gemm_v12_multicast", code::MULTICAST, MULTICAST, launch_boxes, persistent_pairs),
-        both!("gemm_v12_store", code::STORE, STORE, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_store_192", code::STORE, STORE_192, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_ping_pong", code::PING_PONG, PING_PONG, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_ping_pong_192", code::PING_PONG, PING_PONG_192, launch_boxes_out, persistent_pairs),
-        both!("gemm_v12_small_128x128", code::SMALL, SMALL_128X128, launch_boxes_out, one_each),
-        both!("gemm_v12_small_64x128", code::SMALL, SMALL_64X128, launch_boxes_out, one_each),
-        both!("gemm_v12_small_64x64", code::SMALL, SMALL_64X64, launch_boxes_out, one_each),
-        both!("gemm_v12_split_128x128", code::SPLIT, SPLIT_128X128, launch_boxes, two_each),
-        both!("gemm_v12_split_64x64", code::SPLIT, SPLIT_64X64, launch_boxes, two_each),
+        both!("gemm_v12_wgmma", "v12_wgmma", WGMMA, launch_boxes),
+        both!("gemm_v12_ring", "v12_ring", RING, launch_boxes),
+        both!("gemm_v12_persistent", "v12_persistent", RING, launch_boxes, persistent),
+        both!("gemm_v12_multicast", "v12_multicast", MULTICAST, launch_boxes, persistent_pairs),
+        both!("gemm_v12_store", "v12_store", STORE, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_store_192", "v12_store", STORE_192, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_ping_pong", "v12_ping_pong", PING_PONG, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_ping_pong_192", "v12_ping_pong", PING_PONG_192, launch_boxes_out, persistent_pairs),
+        both!("gemm_v12_small_128x128", "v12_small", SMALL_128X128, launch_boxes_out, one_each),
+        both!("gemm_v12_small_64x128", "v12_small", SMALL_64X128, launch_boxes_out, one_each),
+        both!("gemm_v12_small_64x64", "v12_small", SMALL_64X64, launch_boxes_out, one_each),
+        both!("gemm_v12_split_128x128", "v12_split", SPLIT_128X128, launch_boxes, two_each),
+        both!("gemm_v12_split_64x64", "v12_split", SPLIT_64X64, launch_boxes, two_each),
     ];
     let geometry = |shape| IN_PARTS.launch(shape);
-    let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", code::SIX_BF16, geometry, launch_in_parts)
+    let fp32 = Kernel::sgemm("sgemm_v12_six_bf16", code!("v12_six_bf16"), geometry, launch_in_parts)
         .persistent_blocks(persistent_pairs)
         .prepared_by("split_v12", |shape| parts(shape).iter().map(Parts::bytes).sum());
     let launch = |gemm: Gemm<'_, f32>| launch_boxes_out(gemm, TF32.rows);
-    let tf32 = Kernel::sgemm("gemm_v12_tf32_f32", code::TF32, |shape| TF32.launch(shape), launch);
+    let tf32 = Kernel::sgemm("gemm_v12_tf32_f32", code!("v12_tf32"), |shape| TF32.launch(shape), launch);
     let tf32 = tf32.requires(lacks_aligned_rows_of_tf32).persistent_blocks(persistent_pairs);
     let fp8 = [both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST), both_of_fp8!("gemm_v12_fp8", FP8)];
     let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());

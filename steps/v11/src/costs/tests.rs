@@ -9,7 +9,7 @@ fn a_fit_finds_the_constants_of_times_that_follow_them() {
     let plan = PLANS.iter().find(|plan| plan.blocks == 3).expect("there is one");
     let mut measured = Vec::new();
     for i in 1..60 {
-        for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
+        for sharing in Sharing::ALL {
             let shape = [i * 97 % 3000 + 1, i * 61 % 2000 + 1, i * 37 % 900 + 1];
             let packed = [i % 3 == 0, i % 2 == 0];
             let terms = terms(plan, &CostInput { shape, sharing, packed }, H200);

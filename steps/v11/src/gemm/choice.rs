@@ -75,7 +75,7 @@ impl Costs {
             let (Some(packed), Some(costs)) = (packed(plan, shape, forms), self.plans.get(plan.entry)) else {
                 continue;
             };
-            for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
+            for sharing in Sharing::ALL {
                 let mut choice = Choice { plan: i, sharing, packed, expected: 0.0 };
                 let work = choice.work(shape);
                 if let Some(terms) = terms(plan, &work, n_sms) {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use cudarc::nvrtc::Ptx;
 use harness::{Gpu, Shape, StepError};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::json;
 use v11::costs::{CostInput, expected, terms};
 use v11::forecast;
 use v11::gemm::{Choice, Costs, Sgemm};
@@ -14,29 +15,20 @@ use v11::space;
 use super::{CLASSES, bytes, find, packed, read, text};
 use crate::tune::{self, Operands, could_not};
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Timed {
+#[derive(Serialize)]
+struct Timed {
     plan: String,
     sharing: String,
     us: f64,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Class {
+#[derive(Serialize)]
+struct Class {
     shape: [usize; 3],
     in_use: Timed,
     found: Timed,
     /// Spearman's rank correlation of the predicted times of the others with these.
     rank_correlation: f64,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(super) struct Found {
-    device: String,
-    driver: String,
-    date: String,
-    cubins: BTreeMap<String, String>,
-    classes: Vec<Class>,
 }
 
 /// Times plans on the product of each class, beside those in use, where there is a GPU, and writes all times to a file.
@@ -88,7 +80,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         for (name, plan, number) in &added {
             let (Some(packed), Some(forecast)) = (packed(plan, sizes), forecasts.get(name)) else { continue };
             let constants = forecast.constants(plan, &timed);
-            for sharing in [Sharing::Tiles, Sharing::LastRound, Sharing::LastTwoRounds] {
+            for sharing in Sharing::ALL {
                 let work = CostInput { shape: sizes, sharing, packed };
                 let Some(terms) = terms(plan, &work, sgemm.n_sms) else { continue };
                 let choice =
@@ -107,13 +99,12 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         classes.push(Class { shape: sizes, in_use, found, rank_correlation });
     }
     std::fs::write(all, times).map_err(|error| could_not(format!("{all}: {error}")))?;
-    let found = Found {
-        device: gpu.info.name.clone(),
-        driver: gpu.info.driver.clone(),
-        date: catalog::time::utc(catalog::time::now()),
-        cubins,
-        classes,
-    };
-    let text = serde_json::to_string_pretty(&found).map_err(could_not)?;
-    harness::out::write(&format!("{text}\n"))
+    let found = json!({
+        "device": gpu.info.name,
+        "driver": gpu.info.driver,
+        "date": catalog::time::utc(catalog::time::now()),
+        "cubins": cubins,
+        "classes": classes,
+    });
+    harness::out::write(&format!("{found:#}\n"))
 }
