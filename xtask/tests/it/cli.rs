@@ -217,10 +217,13 @@ fn refused(words: &str) -> String {
 
 #[test]
 fn bad_words_are_answered_in_a_sentence() {
-    // Each row of the file: a command and its answer.
+    // Each row of the file: an exit code, a command and its answer.
     for row in include_str!("../data/refused.txt").lines() {
-        let (words, answer) = row.split_once(" | ").expect("two columns");
-        assert_eq!(refused(words), answer, "{words}");
+        let [code, words, answer] = row.splitn(3, " | ").collect::<Vec<_>>()[..] else {
+            panic!("three columns: {row}")
+        };
+        let code = code.parse().expect("an exit code");
+        assert_eq!(errors(code, &mut xtask(words)), answer, "{words}");
     }
     for (words, wanted) in [
         (
@@ -349,6 +352,15 @@ fn sums_that_could_not_run_or_be_saved_say_why() {
     insta::assert_snapshot!(run(xtask("sums v05").env("FAKE", "emulated").env("FAKE_CODE", "1")));
     insta::assert_snapshot!(errors(3, &mut xtask("sums v05 --save")), @"error: --save keeps records in book/data of a checkout, and this folder is not one; try: xtask sums --json > sums.jsonl");
     insta::assert_snapshot!(refused("sums v00"), @"error: v00 has no kernels in kernels/");
+}
+
+#[test]
+fn without_a_gpu_the_commands_of_tools_are_printed() {
+    if ["/dev/nvidiactl", "/dev/dxg"].iter().any(|path| Path::new(path).exists()) {
+        return eprintln!("skipped: this machine has a GPU, and would start the tools");
+    }
+    insta::assert_snapshot!(run(&mut xtask("profile v05 --size 509x503x499")));
+    insta::assert_snapshot!(run(&mut xtask("sanitize bank-conflict-free")));
 }
 
 #[test]

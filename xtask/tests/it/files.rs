@@ -2,9 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
-#[cfg(unix)]
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use catalog::files::{FolderLock, lock_folder};
@@ -33,7 +31,6 @@ pub(crate) fn copy_xtask(folder: &Path) -> PathBuf {
 /// Writes a script that can be started. A process of its own does it: as long as a file is open for writing in this
 /// one, a child that another test starts at that moment holds it open, too, and the script cannot be started
 /// (`ETXTBSY`).
-#[cfg(unix)]
 pub(crate) fn program(path: &Path, text: &str) {
     use std::io::Write as _;
 
@@ -50,13 +47,11 @@ pub(crate) fn program(path: &Path, text: &str) {
 }
 
 /// Starts a command whose output and errors are read from pipes.
-#[cfg(unix)]
 pub(crate) fn spawn(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
 }
 
 /// Returns the other program with this command as its last arguments, and its variables.
-#[cfg(unix)]
 pub(crate) fn started_by(mut outer: Command, command: &Command) -> Command {
     outer.arg(command.get_program()).args(command.get_args());
     for (name, value) in command.get_envs() {
@@ -69,7 +64,6 @@ pub(crate) fn started_by(mut outer: Command, command: &Command) -> Command {
 }
 
 /// Returns the errors of a command that ends with this code and has no output.
-#[cfg(unix)]
 #[track_caller]
 pub(crate) fn errors(code: i32, command: &mut Command) -> String {
     let (ended, out, err) = streams(&command.output().expect("it starts"));
