@@ -7,8 +7,9 @@
 use catalog::text::escaped;
 
 struct Language {
-    keywords: &'static [&'static str],
-    types: &'static [&'static str],
+    /// Words with blanks between them, as in `types`.
+    keywords: &'static str,
+    types: &'static str,
     line_comment: &'static str,
     has_block_comments: bool,
     /// Selects the rules for names, lifetimes and prompts that only one language has.
@@ -23,72 +24,46 @@ enum Syntax {
     Shell,
 }
 
-#[rustfmt::skip]
 const CUDA: Language = Language {
-    keywords: &[
-        "alignas", "alignof", "asm", "auto", "break", "case", "class", "const", "const_cast", "constexpr",
-        "continue", "default", "delete", "do", "else", "enum", "explicit", "extern", "false", "for", "friend",
-        "goto", "if", "inline", "namespace", "new", "noexcept", "nullptr", "operator", "private", "public",
-        "reinterpret_cast", "return", "sizeof", "static", "static_assert", "static_cast", "struct", "switch",
-        "template", "this", "true", "typedef", "typename", "union", "using", "virtual", "volatile", "while",
-    ],
-    types: &[
-        "bool", "char", "double", "float", "int", "long", "short", "signed", "unsigned", "void", "size_t",
-        "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "dim3",
-        "half", "char2", "char4", "uchar4", "short2", "short4", "int2", "int3", "int4", "uint2", "uint3",
-        "uint4", "float2", "float3", "float4", "double2", "longlong2", "cudaError_t", "cudaStream_t",
-    ],
+    keywords: "alignas alignof asm auto break case class const const_cast constexpr continue default delete do else \
+        enum explicit extern false for friend goto if inline namespace new noexcept nullptr operator private public \
+        reinterpret_cast return sizeof static static_assert static_cast struct switch template this true typedef \
+        typename union using virtual volatile while",
+    types: "bool char double float int long short signed unsigned void size_t int8_t int16_t int32_t int64_t uint8_t \
+        uint16_t uint32_t uint64_t dim3 half char2 char4 uchar4 short2 short4 int2 int3 int4 uint2 uint3 uint4 float2 \
+        float3 float4 double2 longlong2 cudaError_t cudaStream_t",
     line_comment: "//",
     has_block_comments: true,
     syntax: Syntax::Cuda,
 };
 
-#[rustfmt::skip]
 const RUST: Language = Language {
-    keywords: &[
-        "as", "async", "await", "break", "const", "continue", "crate", "dyn", "else", "enum", "extern", "false",
-        "fn", "for", "if", "impl", "in", "let", "loop", "match", "mod", "move", "mut", "pub", "ref", "return",
-        "self", "static", "struct", "super", "trait", "true", "type", "unsafe", "use", "where", "while",
-    ],
-    types: &[
-        "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "str", "u8", "u16", "u32",
-        "u64", "u128", "usize", "Box", "Option", "Result", "Self", "String", "Vec",
-    ],
+    keywords: "as async await break const continue crate dyn else enum extern false fn for if impl in let loop match \
+        mod move mut pub ref return self static struct super trait true type unsafe use where while",
+    types: "bool char f32 f64 i8 i16 i32 i64 i128 isize str u8 u16 u32 u64 u128 usize Box Option Result Self String Vec",
     line_comment: "//",
     has_block_comments: true,
     syntax: Syntax::Rust,
 };
 
-#[rustfmt::skip]
 const PYTHON: Language = Language {
-    keywords: &[
-        "and", "as", "assert", "break", "class", "continue", "def", "del", "elif", "else", "except", "False",
-        "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "None", "nonlocal", "not",
-        "or", "pass", "raise", "return", "True", "try", "while", "with", "yield",
-    ],
-    types: &[
-        "bool", "bytes", "dict", "float", "int", "list", "range", "str", "tuple",
-    ],
+    keywords: "and as assert break class continue def del elif else except False finally for from global if import in \
+        is lambda None nonlocal not or pass raise return True try while with yield",
+    types: "bool bytes dict float int list range str tuple",
     line_comment: "#",
     has_block_comments: false,
     syntax: Syntax::Python,
 };
 
 const SHELL: Language =
-    Language { keywords: &[], types: &[], line_comment: "#", has_block_comments: false, syntax: Syntax::Shell };
+    Language { keywords: "", types: "", line_comment: "#", has_block_comments: false, syntax: Syntax::Shell };
 
 /// Names that CUDA defines, besides those that begin with `__` or `atomic`.
-#[rustfmt::skip]
-const BUILTINS: [&str; 14] = [
-    "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "printf", "fma", "fmaf", "min", "max",
-    "make_float2", "make_float4", "make_int4", "make_uint4",
-];
+const BUILTINS: &str = "threadIdx blockIdx blockDim gridDim warpSize printf fma fmaf min max make_float2 make_float4 \
+    make_int4 make_uint4";
 
-#[rustfmt::skip]
-const QUALIFIERS: [&str; 11] = [
-    "__global__", "__device__", "__host__", "__shared__", "__constant__", "__managed__", "__restrict__",
-    "__forceinline__", "__noinline__", "__launch_bounds__", "__align__",
-];
+const QUALIFIERS: &str = "__global__ __device__ __host__ __shared__ __constant__ __managed__ __restrict__ \
+    __forceinline__ __noinline__ __launch_bounds__ __align__";
 
 fn language(name: &str) -> Option<&'static Language> {
     match name {
@@ -207,16 +182,16 @@ fn number(text: &str) -> usize {
 }
 
 fn word(language: &Language, word: &str) -> Option<char> {
-    let is_among = |words: &[&str]| words.contains(&word);
+    let is_among = |words: &str| words.split(' ').any(|known| known == word);
     if is_among(language.keywords) {
         Some('k')
     } else if is_among(language.types) {
         Some('t')
     } else if language.syntax != Syntax::Cuda {
         None
-    } else if is_among(&QUALIFIERS) {
+    } else if is_among(QUALIFIERS) {
         Some('q')
-    } else if is_among(&BUILTINS) || word.starts_with("__") || word.starts_with("atomic") {
+    } else if is_among(BUILTINS) || word.starts_with("__") || word.starts_with("atomic") {
         Some('b')
     } else {
         None

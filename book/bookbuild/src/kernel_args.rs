@@ -3,10 +3,6 @@
 use anyhow::{Context as _, Result};
 use catalog::{CatalogKernel, STEPS, Shape, Step};
 
-pub(crate) fn find_step(step: &str) -> Result<&'static Step> {
-    Ok(catalog::find(step)?)
-}
-
 pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static CatalogKernel)> {
     let all = || STEPS.iter().flat_map(|step| step.kernels.iter().map(move |k| (step, k)));
     all().find(|(_, k)| k.name == kernel).with_context(|| {

@@ -17,6 +17,13 @@ pub(crate) fn quoted(text: &str, about: &str) -> String {
     format!("<span class=\"measured\" title=\"{}\">{text}</span>", about.replace('"', "&quot;"))
 }
 
+/// Formats a number that comes from one source, and adds that to the sources of the page.
+pub(crate) fn quoted_from(source: String, text: &str, about: &str, sources: &mut Sources) -> String {
+    let about = format!("{about}, {source}");
+    sources.insert(source);
+    quoted(text, &about)
+}
+
 /// Formats milliseconds with three significant digits.
 pub(crate) fn ms(ms: f64) -> String {
     format!("{} ms", digits(ms, 3))

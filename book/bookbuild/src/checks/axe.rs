@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
-use serde_json::Value;
 
 use crate::checks::devtools::Tab;
 
@@ -44,7 +43,7 @@ impl Axe {
         // `preload` would fetch the style sheets again, which a page from `file://` may not.
         let only = if only_colours { ", runOnly: ['color-contrast']" } else { "" };
         let options = format!("{{preload: false, resultTypes: ['violations']{only}}}");
-        let found = tab.value(&format!(
+        let found = tab.strings(&format!(
             "(async () => {{
                 const {{violations}} = await axe.run(document, {options});
                 return violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => {{
@@ -53,8 +52,7 @@ impl Axe {
                 }});
             }})()"
         ))?;
-        let found = found.as_array().into_iter().flatten().filter_map(Value::as_str);
-        Ok(found.map(|what| format!("axe-core: {what}")).collect())
+        Ok(found.into_iter().map(|what| format!("axe-core: {what}")).collect())
     }
 }
 

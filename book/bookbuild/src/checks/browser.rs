@@ -136,9 +136,8 @@ fn load(tab: &mut Tab, page: &Path) -> Result<()> {
 fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
     load(tab, page)?;
     let mut out = Vec::new();
-    let wide = tab.value(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))?;
-    for element in wide.as_array().into_iter().flatten() {
-        out.push(format!("is wider than {} pixels: {}", screen.width, element.as_str().unwrap_or("something")));
+    for element in tab.strings(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))? {
+        out.push(format!("is wider than {} pixels: {element}", screen.width));
     }
     out.extend(explore(tab)?);
     out.extend(usable(tab, "screen")?);
@@ -175,9 +174,7 @@ fn axe_findings(tab: &mut Tab, axe: &Axe, screen: &Screen, name: &str) -> Result
 }
 
 fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
-    let found = tab.value(&USABLE.replace("(KIND)", &format!("(\"{kind}\")")))?;
-    let found = found.as_array().into_iter().flatten().filter_map(Value::as_str);
-    Ok(found.map(str::to_owned).collect())
+    tab.strings(&USABLE.replace("(KIND)", &format!("(\"{kind}\")")))
 }
 
 fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
@@ -277,8 +274,7 @@ fn explore(tab: &mut Tab) -> Result<Vec<String>> {
     const RESULT: &str = "[...explorer.querySelectorAll('output, [data-result]')].map((e) => e.innerHTML).join('|')";
     let mut out = Vec::new();
     let dead = "[...document.querySelectorAll('[data-explorer]')].filter((e) => !e.querySelector('input, select')).map((e) => e.dataset.explorer)";
-    for name in tab.value(dead)?.as_array().into_iter().flatten() {
-        let name = name.as_str().unwrap_or("?");
+    for name in tab.strings(dead)? {
         out.push(format!("the explorer {name} has nothing to change: its script did not run"));
     }
     let n = tab.value(&format!("({CONTROLS}).length"))?.as_u64().unwrap_or(0);

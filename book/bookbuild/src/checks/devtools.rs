@@ -125,6 +125,11 @@ impl Tab {
         }
     }
 
+    /// Evaluates an expression whose value is a list of strings.
+    pub(crate) fn strings(&mut self, expression: &str) -> Result<Vec<String>> {
+        Ok(serde_json::from_value(self.value(expression)?)?)
+    }
+
     pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
         for kind in ["rawKeyDown", "keyUp"] {
             let params = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});

@@ -12,7 +12,7 @@ use catalog::{Work, files::files_ending_with};
 use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 
 use crate::RepoPaths;
-use crate::quote::{Sources, digits, quoted, run_source};
+use crate::quote::{Sources, digits, quoted_from, run_source};
 
 /// Loads the records of all devices, each with the first part of its file name.
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>> {
@@ -104,8 +104,6 @@ pub(crate) fn number(record: &Ceilings, [unit, elements, what]: [&str; 3], sourc
     if what == "per_l2_byte" {
         sources.insert(l2_source(record));
     }
-    let source = run_source(&record.run, Work::Sgemm);
-    let about = format!("{} of {elements}, {what}, {source}", found.instruction);
-    sources.insert(source);
-    Ok(quoted(&text, &about))
+    let about = format!("{} of {elements}, {what}", found.instruction);
+    Ok(quoted_from(run_source(&record.run, Work::Sgemm), &text, &about, sources))
 }

@@ -10,7 +10,7 @@ use catalog::text::{escaped, grouped};
 use records::profile::{Compared, Counted, SHEET, Sheet};
 
 use crate::RepoPaths;
-use crate::kernel_args::{find_kernel, find_step, parse_shape};
+use crate::kernel_args::{find_kernel, parse_shape};
 use crate::quote::Sources;
 
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Counters {
                 ));
             }
         };
-        let step = find_step(step)?;
+        let step = catalog::find(step)?;
         for name in chosen {
             find_kernel(name)?;
         }

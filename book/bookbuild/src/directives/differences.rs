@@ -9,7 +9,6 @@ use similar::{Algorithm, ChangeTag, TextDiff};
 
 use crate::RepoPaths;
 use crate::directives::listings::{self, Numbered};
-use crate::kernel_args::find_step;
 
 /// Unchanged lines shown around each change.
 const CONTEXT: usize = 2;
@@ -25,7 +24,7 @@ pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side> {
     if text.contains('/') {
         return Ok(Side { name: text.rsplit('/').next().unwrap_or(text).to_owned(), path: repo.root().join(text) });
     }
-    let step = find_step(text)?;
+    let step = catalog::find(text)?;
     let source = main_kernel(step).with_context(|| format!("{} has no kernel to show changes of", step.id))?;
     Ok(Side { name: step.id.to_owned(), path: repo.root().join("kernels").join(source).with_extension("cu") })
 }

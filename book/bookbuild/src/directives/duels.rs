@@ -10,7 +10,7 @@ use records::duel::{Duel, Speed};
 use records::{Outcome, Record, Run};
 
 use crate::directives::record_lookup::Records;
-use crate::kernel_args::{find_step, kernels_and_sizes, parse_shape};
+use crate::kernel_args::{kernels_and_sizes, parse_shape};
 use crate::quote::{Sources, run_source};
 
 struct DuelRow<'r> {
@@ -28,7 +28,7 @@ impl Records {
     /// Returns the table of a step, optionally only of the sizes and kernels that follow.
     pub(crate) fn duels(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (step, choice) = args.split_first().context("`{{#duels}}` takes a step: {{#duels v12}}")?;
-        let step = find_step(step)?;
+        let step = catalog::find(step)?;
         let mut rows = Vec::new();
         let (kernels, sizes) = kernels_and_sizes(step, choice)?;
         for (index, kernel) in kernels.into_iter().enumerate() {

@@ -13,7 +13,7 @@ use records::Samples;
 use serde::Deserialize;
 
 use crate::RepoPaths;
-use crate::quote::{Sources, digits, quoted};
+use crate::quote::{Sources, digits, quoted_from};
 
 /// Default of [`Time::numbers`].
 const FP32: &str = "fp32";
@@ -230,10 +230,7 @@ impl OtherLibraries {
             }
             _ => bail!("{by} has tflops and of_pytorch, not `{what}`"),
         };
-        let source = self.run(numbers).source();
-        let about = quoted(&text, &format!("{by} at {size} in {numbers}, {source}"));
-        sources.insert(source);
-        Ok(about)
+        Ok(quoted_from(self.run(numbers).source(), &text, &format!("{by} at {size} in {numbers}"), sources))
     }
 }
 

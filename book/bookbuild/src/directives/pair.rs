@@ -8,7 +8,7 @@ use records::two_devices::{Size, TwoRecord, Way};
 use serde::Deserialize;
 
 use crate::directives::process::{rate, size_of, source, span};
-use crate::quote::{Sources, digits, ms, quoted};
+use crate::quote::{Sources, digits, ms, quoted_from};
 
 /// Contents of `book/data/h200-two.json`.
 #[derive(Debug, Deserialize)]
@@ -124,7 +124,6 @@ impl Pair {
             }
             _ => bail!("of {way} there are speed_up, exchanges and products, of `alone` exchange; not `{what}`"),
         };
-        sources.insert(self.source());
-        Ok(quoted(&text, &format!("v13 two, {way} at {size}, {}", self.source())))
+        Ok(quoted_from(self.source(), &text, &format!("v13 two, {way} at {size}"), sources))
     }
 }

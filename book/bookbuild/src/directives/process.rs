@@ -8,7 +8,7 @@ use records::process::{Comparison, Entry, ProcessRecord, Queue, Size, Variant, b
 use records::{Run, Samples};
 use serde::Deserialize;
 
-use crate::quote::{Sources, digits, ms, quoted};
+use crate::quote::{Sources, digits, ms, quoted_from};
 
 /// Contents of `book/data/h200-process.json`.
 #[derive(Debug, Deserialize)]
@@ -230,8 +230,6 @@ impl Process {
             };
             (comparison, text)
         };
-        let source = self.source_of(comparison);
-        sources.insert(source.clone());
-        Ok(quoted(&text, &format!("v13, {way} at {size}, {source}")))
+        Ok(quoted_from(self.source_of(comparison), &text, &format!("v13, {way} at {size}"), sources))
     }
 }

@@ -9,11 +9,11 @@ use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
 use crate::directives::tasks::{catalogue, prose};
-use crate::{kernel_args::find_step, slides::QuestionSlide};
+use crate::slides::QuestionSlide;
 
 /// Expands `{{#predict v05}}`: a step's questions and those repeated there; ids select, of other steps as `v03.id`.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
-    let step = find_step(step)?;
+    let step = catalog::find(step)?;
     let catalogues = STEPS.iter().map(|step| catalogue(repo, step.id));
     let catalogues = catalogues.collect::<Result<Vec<_>, _>>()?;
     let mut posed = quiz::of_step(&catalogues, step.id);

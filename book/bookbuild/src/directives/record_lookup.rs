@@ -10,7 +10,7 @@ use records::{profile::PAIRS, record::VerifiedRun};
 
 use crate::directives::{ceilings, counters::Counters, other_libraries::OtherLibraries, pair::Pair};
 use crate::kernel_args::{find_kernel, parse_shape};
-use crate::quote::{Sources, digits, ms, quoted, run_source};
+use crate::quote::{Sources, digits, ms, quoted, quoted_from, run_source};
 use crate::{RepoPaths, directives::process::Process};
 use catalog::text::{escaped, grouped, short_device};
 
@@ -149,8 +149,7 @@ impl Records {
             "cublas" => run.cublas.clone().context("no version of cuBLAS in the run")?,
             _ => bail!("a device has fp32_tflops, copy_gbs, ridge, name and cublas, not `{what}`"),
         };
-        sources.insert(run_source(run, Work::Sgemm));
-        Ok(quoted(&text, &format!("measured, {}", run_source(run, Work::Sgemm))))
+        Ok(quoted_from(run_source(run, Work::Sgemm), &text, "measured", sources))
     }
 
     /// Returns a counter of the emulated GPU, or the ratio `a/b` of two, such as sectors per multiply-add.
@@ -182,10 +181,8 @@ fn measured(record: &Record, kernel: &str, words: &[&str], sources: &mut Sources
             let (run, fast, _) = passed(record, kernel, size)?;
             let (_, slow, _) = passed(record, other, size)?;
             let ratio = median(&slow.hot, "hot")? / median(&fast.hot, "hot")?;
-            let source = run_source(run, about.work);
-            let words = format!("{other} takes so many times as long as {kernel} at {size}, {source}");
-            sources.insert(source);
-            Ok(quoted(&format!("{}×", digits(ratio, 2)), &words))
+            let words = format!("{other} takes so many times as long as {kernel} at {size}");
+            Ok(quoted_from(run_source(run, about.work), &format!("{}×", digits(ratio, 2)), &words, sources))
         }
         [size, what] => {
             let (run, found, words) = passed(record, kernel, size)?;

@@ -9,7 +9,7 @@ use records::record::VerifiedRun;
 use records::{Measurement, Outcome, Record, Run};
 
 use crate::directives::record_lookup::{Records, name_of, value};
-use crate::kernel_args::{find_step, kernels_and_sizes, parse_shape};
+use crate::kernel_args::{kernels_and_sizes, parse_shape};
 use crate::quote::{Sources, run_source};
 use catalog::text::escaped;
 
@@ -17,7 +17,7 @@ impl Records {
     /// Returns a table for each kind of work in a step, one column per device. Words select sizes and kernels.
     pub(crate) fn table(&self, args: &[&str], sources: &mut Sources) -> Result<String> {
         let (step, choice) = args.split_first().context("`{{#recorded}}` takes a step: {{#recorded v05}}")?;
-        let step = find_step(step)?;
+        let step = catalog::find(step)?;
         let (chosen, sizes) = kernels_and_sizes(step, choice)?;
         let mut out = String::new();
         let real = self.real();

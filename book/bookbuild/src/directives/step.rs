@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result, anyhow, bail};
 use catalog::{PROGRAMS, STEPS};
 
-use crate::{Pattern, chapter::ChapterLine, kernel_args::find_step};
+use crate::{Pattern, chapter::ChapterLine};
 use catalog::text::escaped;
 
 /// A step, or a program around the ladder.
@@ -25,7 +25,7 @@ fn rungs() -> impl Iterator<Item = Rung> {
 
 fn find_rung(asked: &str) -> Result<Rung> {
     let is_program = PROGRAMS.iter().any(|program| program.id == asked);
-    let id = if is_program { asked } else { find_step(asked)?.id };
+    let id = if is_program { asked } else { catalog::find(asked)?.id };
     rungs().find(|rung| rung.id == id).context("the catalogue has it")
 }
 

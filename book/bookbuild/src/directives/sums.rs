@@ -6,11 +6,11 @@ use anyhow::{Result, bail};
 use catalog::CatalogKernel;
 use records::sums::{Sum, SumsRecord};
 
+use crate::RepoPaths;
 use crate::quote::{Sources, run_source};
-use crate::{RepoPaths, kernel_args::find_step};
 
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String> {
-    let step = find_step(step)?;
+    let step = catalog::find(step)?;
     let record = SumsRecord::references(&repo.data())?;
     let mut rows = String::new();
     for kernel in step.kernels {

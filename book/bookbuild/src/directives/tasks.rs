@@ -12,11 +12,11 @@ use tasks::task::{Criterion, Task, TaskKind};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
 use crate::{Pattern, RepoPaths};
-use crate::{chapter::Items, kernel_args::find_step, slides::Slide};
+use crate::{chapter::Items, slides::Slide};
 
 /// Loads the catalogue of a step, and records it as part of the book.
 pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue> {
-    let step = find_step(step)?;
+    let step = catalog::find(step)?;
     repo.note(&repo.root().join(task::file_of(step.id)));
     Ok(Catalogue::load(repo.root(), step.id)?)
 }
