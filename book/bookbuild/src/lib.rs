@@ -29,6 +29,7 @@ mod highlight;
 mod kernel_args;
 mod line_counts;
 pub mod make;
+mod markdown;
 mod output_command;
 mod preprocess;
 mod problem;

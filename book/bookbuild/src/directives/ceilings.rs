@@ -4,15 +4,13 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
-
 use anyhow::{Context as _, Error, Result, bail};
 use catalog::text::{day, escaped};
 use catalog::{Work, files::files_ending_with};
 use records::ceilings::{Ceiling, Ceilings, L2, Rate};
 
-use crate::RepoPaths;
 use crate::quote::{Sources, digits, quoted_from, run_source};
+use crate::{RepoPaths, markdown::Table};
 
 /// Loads the records of all devices, each with the first part of its file name.
 pub(crate) fn load(repo: &RepoPaths) -> Result<Vec<(String, Ceilings)>> {
@@ -32,43 +30,43 @@ pub(crate) fn table(record: &Ceilings, units: &[&str], sources: &mut Sources) ->
         return Err(Error::msg("`{{#ceilings}}` wants beginnings of instructions, such as `fma mma.sync`"));
     }
     let (source, l2) = (run_source(&record.run, Work::Sgemm), l2_source(record));
-    let mut out = format!(
+    let head = format!(
         "Instructions alone, {source}; L2, {l2}. Burst: {} ms, the median of some with pauses; sustained: {} ms. Clocks: for an \
          instruction of a quarter of a multiprocessor; a `wgmma` occupies all four. The last two columns are operations \
-         for each byte that a kernel needs to keep up with the burst.\n\n\
-         | instruction | elements | warps | burst, TFLOP/s | GHz | clocks | sustained, TFLOP/s | GHz | FLOP per byte of device memory | of L2 |\n\
-         | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         for each byte that a kernel needs to keep up with the burst.\n\n",
         median_ms(record, |ceiling| &ceiling.burst),
         median_ms(record, |ceiling| &ceiling.sustained),
     );
+    let mut table = Table::new(
+        "instruction | elements | >warps | >burst, TFLOP/s | >GHz | >clocks | >sustained, TFLOP/s | >GHz \
+         | >FLOP per byte of device memory | >of L2",
+    );
     for unit in units {
         let rows = record.ceilings.iter().filter(|ceiling| ceiling.instruction.starts_with(unit));
-        let before = out.len();
+        let before = table.n_rows;
         for ceiling in rows {
             let (burst, sustained) = (&ceiling.burst, &ceiling.sustained);
             let zeros = if ceiling.zeros { ", all zero" } else { "" };
             let per_byte = record.per_byte(burst.tflops);
-            let _ = writeln!(
-                out,
-                "| `{}` | {}{zeros} | {} | {} | {:.2} | {} | {} | {:.2} | {} | {} |",
-                ceiling.instruction,
-                ceiling.numbers.to_uppercase().replace("BF16", "bf16"),
-                ceiling.warps,
-                digits(burst.tflops, 3),
-                burst.ghz,
-                digits(burst.clocks, 3),
-                digits(sustained.tflops, 3),
-                sustained.ghz,
-                per_byte.map_or("–".into(), |n| digits(n, 3)),
-                digits(record.per_l2_byte(burst.tflops), 3),
-            );
+            table.row(&[
+                &format!("`{}`", ceiling.instruction),
+                &format!("{}{zeros}", ceiling.numbers.to_uppercase().replace("BF16", "bf16")),
+                &ceiling.warps,
+                &digits(burst.tflops, 3),
+                &format!("{:.2}", burst.ghz),
+                &digits(burst.clocks, 3),
+                &digits(sustained.tflops, 3),
+                &format!("{:.2}", sustained.ghz),
+                &per_byte.map_or("–".into(), |n| digits(n, 3)),
+                &digits(record.per_l2_byte(burst.tflops), 3),
+            ]);
         }
-        if out.len() == before {
+        if table.n_rows == before {
             bail!("no instruction that was measured begins with `{unit}`");
         }
     }
     sources.extend([source, l2]);
-    Ok(out)
+    Ok(format!("{head}{table}"))
 }
 
 /// Returns the device and date of the L2 measurement.

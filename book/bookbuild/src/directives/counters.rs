@@ -2,7 +2,7 @@
 //!
 //! `cargo xtask profile --table` writes that file, and a test counts again and compares; this module only reads it.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use anyhow::{Context as _, Error, Result};
 use catalog::Step;
@@ -11,6 +11,7 @@ use records::profile::{Compared, Counted, SHEET, Sheet};
 
 use crate::RepoPaths;
 use crate::kernel_args::{find_kernel, parse_shape};
+use crate::markdown::Table;
 use crate::quote::Sources;
 
 #[derive(Debug, Default)]
@@ -64,16 +65,13 @@ impl Counters {
             // A column of reasons is noise where all counts are equal.
             let differs = rows.iter().any(|[.., difference, why]| difference != "0" || !why.is_empty());
             let _ = writeln!(out, "`{}` at {size}:\n", kernel.name);
-            out.push_str(if differs {
-                "| counter | emulated | Nsight Compute | |\n| --- | ---: | ---: | --- |\n"
-            } else {
-                "| counter | emulated | Nsight Compute |\n| --- | ---: | ---: |\n"
-            });
+            let why = if differs { " |" } else { "" };
+            let mut table = Table::new(format!("counter | >emulated | >Nsight Compute{why}"));
             for [counter, emulated, measured, _, why] in rows {
-                let _ = write!(out, "| `{counter}` | {emulated} | {measured} |");
-                let _ = if differs { writeln!(out, " {why} |") } else { writeln!(out) };
+                let cells: [&dyn Display; 4] = [&format!("`{counter}`"), &emulated, &measured, &why];
+                table.row(&cells[..if differs { 4 } else { 3 }]);
             }
-            out.push('\n');
+            let _ = writeln!(out, "{table}");
         }
         if out.is_empty() { Err(Error::msg(missing(step.id, Some(size), step))) } else { Ok(out) }
     }
@@ -91,9 +89,9 @@ impl Counters {
         let one_step = labels[0].0 == labels[1].0;
         let [one, other] =
             [labels[0], labels[1]].map(|(step, name)| if one_step { format!("`{name}`") } else { step.to_owned() });
-        let mut out = format!(
-            "| at {size} | {other} / {one} | {one}, emulated | {one}, Nsight | {other}, emulated | {other}, Nsight |\n| --- | ---: | ---: | ---: | ---: | ---: |\n"
-        );
+        let mut table = Table::new(format!(
+            "at {size} | >{other} / {one} | >{one}, emulated | >{one}, Nsight | >{other}, emulated | >{other}, Nsight"
+        ));
         let [first, second] = &rows;
         for one in first {
             let Some(beside) = second.iter().find(|beside| beside.pair == one.pair) else { continue };
@@ -102,9 +100,9 @@ impl Counters {
                 from => format!("{:.2}", beside.theirs as f64 / from as f64),
             };
             let numbers = [one.ours, one.theirs, beside.ours, beside.theirs].map(|n| grouped(n, " "));
-            let _ = writeln!(out, "| `{}` | {ratio} | {} |", one.pair.name, numbers.join(" | "));
+            table.row(&[&format!("`{}`", one.pair.name), &ratio, &numbers.join(" | ")]);
         }
-        Ok(out)
+        Ok(table.to_string())
     }
 }
 

@@ -1,7 +1,6 @@
 //! `{{#duels v12}}`: speed of kernels beside cuBLAS in turns, from `cargo xtask bench v12 --duel --save`.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use anyhow::{Context as _, Result, bail};
 use catalog::text::short_device;
@@ -11,6 +10,7 @@ use records::{Outcome, Record, Run};
 
 use crate::directives::record_lookup::Records;
 use crate::kernel_args::{kernels_and_sizes, parse_shape};
+use crate::markdown::Table;
 use crate::quote::{Sources, run_source};
 
 struct DuelRow<'r> {
@@ -41,10 +41,8 @@ impl Records {
             bail!("no duel of {0} is on record; measure it with: cargo xtask bench {0} --duel --save", step.id);
         }
         rows.sort_by_key(|row| (row.shape.m * row.shape.n * row.shape.k, row.shape, row.index));
-        let mut out = String::from(
-            "| size | kernel | GPU | without pauses, of cuBLAS | after pauses, of cuBLAS | cuBLAS is |\n\
-             | --- | --- | --- | ---: | ---: | --- |\n",
-        );
+        let mut table =
+            Table::new("size | kernel | GPU | >without pauses, of cuBLAS | >after pauses, of cuBLAS | cuBLAS is");
         let mut runs = BTreeSet::new();
         for row in &rows {
             runs.insert(run_source(row.run, row.kernel.work));
@@ -53,19 +51,13 @@ impl Records {
                 Some(number) => format!("cublasLt's algorithm {}", number + 1),
                 None => "its own choice".into(),
             };
-            let _ = writeln!(
-                out,
-                "| {} | `{}` | {} | {} | {} | {opponent} |",
-                row.shape.short(),
-                row.kernel.name,
-                short_device(&row.run.device),
-                cell(&row.duel.sustained),
-                cell(&row.duel.burst),
-            );
+            let (sustained, burst) = (cell(&row.duel.sustained), cell(&row.duel.burst));
+            let (kernel, device) = (format!("`{}`", row.kernel.name), short_device(&row.run.device));
+            table.row(&[&row.shape.short(), &kernel, &device, &sustained, &burst, &opponent]);
         }
         let runs: Vec<String> = runs.into_iter().collect();
         sources.extend(runs.iter().cloned());
-        Ok(format!("{}.\n\n{out}\n", runs.join("; ")))
+        Ok(format!("{}.\n\n{table}\n", runs.join("; ")))
     }
 }
 

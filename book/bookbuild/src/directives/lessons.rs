@@ -2,12 +2,10 @@
 //!
 //! The catalogue has the duration of each task; in a session a task gets the time that the other parts leave.
 
-use std::fmt::Write as _;
-
 use anyhow::{Context as _, Result, bail};
 use serde::Deserialize;
 
-use crate::{RepoPaths, directives::tasks::catalogue};
+use crate::{RepoPaths, directives::tasks::catalogue, markdown::Table};
 
 const SESSION: u32 = 90;
 
@@ -114,7 +112,7 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String> {
             );
         }
     };
-    let mut out = format!("{}\n\n| minutes | | what | with |\n| --- | --- | --- | --- |\n", lesson.aim);
+    let mut table = Table::new("minutes | | what | with");
     let mut from = 0;
     for part in &lesson.part {
         let to = from + part.minutes.unwrap_or(rest);
@@ -122,11 +120,10 @@ pub(crate) fn lesson(repo: &RepoPaths, step: &str) -> Result<String> {
         if part.minutes.is_none() {
             what.push_str(&estimate(repo, step, rest)?);
         }
-        let _ = writeln!(out, "| {from}–{to} | {} | {what} | {} |", part.activity.word(), part.with);
+        table.row(&[&format!("{from}–{to}"), &part.activity.word(), &what, &part.with]);
         from = to;
     }
-    let _ = write!(out, "\n*Collect:* {}\n\n{}", lesson.collect, lesson.notes);
-    Ok(out)
+    Ok(format!("{}\n\n{table}\n*Collect:* {}\n\n{}", lesson.aim, lesson.collect, lesson.notes))
 }
 
 /// Compares the time that is left with the duration of the task.
@@ -142,8 +139,7 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String> {
     let file = load(repo)?;
     let found = file.plan.into_iter().find(|plan| plan.name == name);
     let plan = found.with_context(|| format!("book/lessons.toml has no plan `{name}`"))?;
-    let mut out =
-        String::from("| session | sheets | what | tasks in class | at home |\n| ---: | --- | --- | --- | --- |\n");
+    let mut table = Table::new(">session | sheets | what | tasks in class | at home");
     let mut at_home = 0;
     for (number, session) in (1..).zip(&plan.session) {
         let mut sheets = Vec::new();
@@ -156,10 +152,9 @@ pub(crate) fn plan(repo: &RepoPaths, name: &str) -> Result<String> {
         let (class, _) = tasks(repo, &session.tasks)?;
         let (home, minutes) = tasks(repo, &session.home)?;
         at_home += minutes;
-        let _ = writeln!(out, "| {number} | {} | {} | {class} | {home} |", sheets.join(", "), session.what);
+        table.row(&[&number, &sheets.join(", "), &session.what, &class, &home]);
     }
-    let _ = write!(out, "\nIn class {} × {SESSION} minutes, at home about {at_home}.\n", plan.session.len());
-    Ok(out)
+    Ok(format!("{table}\nIn class {} × {SESSION} minutes, at home about {at_home}.\n", plan.session.len()))
 }
 
 /// Returns tasks with their minutes, and the sum of these.

@@ -12,8 +12,8 @@ use catalog::{files::files_ending_with, text::day};
 use records::Samples;
 use serde::Deserialize;
 
-use crate::RepoPaths;
 use crate::quote::{Sources, digits, quoted_from};
+use crate::{RepoPaths, markdown::Table};
 
 /// Default of [`Time::numbers`].
 const FP32: &str = "fp32";
@@ -161,29 +161,23 @@ impl OtherLibraries {
     /// Returns the table of times for a type of elements; `called` is its name in text.
     fn times(&self, numbers: &str, called: &str) -> String {
         let run = self.run(numbers);
-        let mut out = format!(
-            "C = A·B in {called}, {}. Kernel time with warm caches, by graph: the median. {}.\n\n\
-             | size | by | time, ms | TFLOP/s | tile of C, step of K | warps | stages | error, of the bound |\n\
-             | --- | --- | ---: | ---: | --- | ---: | ---: | ---: |\n",
-            run.source(),
-            run.versions(),
+        let mut table = Table::new(
+            "size | by | >time, ms | >TFLOP/s | tile of C, step of K | >warps | >stages | >error, of the bound",
         );
         for time in self.of_numbers(numbers).times.iter().filter(|time| time.numbers == numbers) {
             let [tile, warps, stages] = match time.config {
                 Some([m, n, k, warps, stages]) => [format!("{m} × {n}, {k}"), warps.to_string(), stages.to_string()],
                 None => ["–"; 3].map(str::to_owned),
             };
-            let _ = writeln!(
-                out,
-                "| {} | {} | {} | {} | {tile} | {warps} | {stages} | {:.2} % |",
-                time.size,
-                time.implementation(),
-                digits(time.ms.median(), 3),
-                digits(time.tflops(), 3),
-                100.0 * time.of_bound
-            );
+            let [ms, tflops] = [time.ms.median(), time.tflops()].map(|number| digits(number, 3));
+            let error = format!("{:.2} %", 100.0 * time.of_bound);
+            table.row(&[&time.size, &time.implementation(), &ms, &tflops, &tile, &warps, &stages, &error]);
         }
-        out
+        format!(
+            "C = A·B in {called}, {}. Kernel time with warm caches, by graph: the median. {}.\n\n{table}",
+            run.source(),
+            run.versions(),
+        )
     }
 
     fn times_of<'a>(&'a self, by: &str, numbers: &str) -> impl Iterator<Item = &'a Time> {
@@ -197,26 +191,19 @@ impl OtherLibraries {
     }
 
     fn kernels(&self) -> String {
-        let mut out = format!(
-            "What cuBLAS {} launched, {}.\n\n| product | M × N × K | kernel | blocks | threads |\n| --- | --- | --- | ---: | ---: |\n",
-            self.main.cublas.as_deref().unwrap_or_default(),
-            self.main.run.source()
-        );
+        let mut table = Table::new("product | M × N × K | kernel | >blocks | >threads");
         for product in &self.main.kernels {
             let [m, n, k] = product.shape;
             let shape = if m == n && n == k { m.to_string() } else { format!("{m} × {n} × {k}") };
             for kernel in &product.kernels {
                 let blocks = kernel.grid.map(|n| n.to_string()).join(" × ");
                 let threads: u32 = kernel.block.iter().product();
-                let _ = writeln!(
-                    out,
-                    "| `{}` | {shape} | `{}` | {blocks} | {threads} |",
-                    product.function,
-                    short_name(&kernel.name)
-                );
+                let [function, kernel] = [&product.function, short_name(&kernel.name)].map(|name| format!("`{name}`"));
+                table.row(&[&function, &shape, &kernel, &blocks, &threads]);
             }
         }
-        out
+        let version = self.main.cublas.as_deref().unwrap_or_default();
+        format!("What cuBLAS {version} launched, {}.\n\n{table}", self.main.run.source())
     }
 
     pub(crate) fn number(&self, [by, size, what]: [&str; 3], sources: &mut Sources) -> Result<String> {

@@ -1,13 +1,12 @@
 //! A GEMM on two devices: `{{#process links SIZE}}`, `{{#process two SIZE}}`, `{{#n two SIZE WAY WHAT}}`.
 
-use std::fmt::Write as _;
-
 use anyhow::{Context as _, Result, bail};
 use records::process::Queue;
-use records::two_devices::{Size, TwoRecord, Way};
+use records::two_devices::{PairBound, Size, TwoRecord, Way};
 use serde::Deserialize;
 
-use crate::directives::process::{rate, size_of, source, span};
+use crate::directives::process::{alone, rate, size_of, source, span};
+use crate::markdown::Table;
 use crate::quote::{Sources, digits, ms, quoted_from};
 
 /// Contents of `book/data/h200-two.json`.
@@ -48,60 +47,40 @@ impl Pair {
     }
 
     fn links(&self, size: &Size) -> String {
-        let nccl = self.0.nccl.as_deref().unwrap_or("none");
-        let mut out = format!(
-            "{}; NCCL {nccl}. By the host's clock, each of a matrix of {}; what moves at once is counted together.\n\n\
-             | what | MB | median, ms | least … most, ms | GB/s, at best |\n\
-             | --- | ---: | ---: | ---: | ---: |\n",
-            self.source(),
-            size.shape.typed()
-        );
+        let mut table = Table::new("what | >MB | >median, ms | >least … most, ms | >GB/s, at best");
         let matrix = size.shape.m * size.shape.k / 2 * 2 * size_of_val(&0.0f32);
         for entry in &self.0.links {
             if [1, 2, 4].map(|n| n * matrix).contains(&entry.bytes) {
-                let _ = writeln!(
-                    out,
-                    "| {} | {} | {} | {} |",
-                    entry.what,
-                    digits(entry.bytes as f64 / 1e6, 3),
-                    span(&entry.ms),
-                    rate(entry)
-                );
+                table.row(&[&entry.what, &digits(entry.bytes as f64 / 1e6, 3), &span(&entry.ms), &rate(entry)]);
             }
         }
-        out
+        let nccl = self.0.nccl.as_deref().unwrap_or("none");
+        format!(
+            "{}; NCCL {nccl}. By the host's clock, each of a matrix of {}; what moves at once is counted together.\n\n{table}",
+            self.source(),
+            size.shape.typed()
+        )
     }
 
     fn ways_table(&self, size: &Size) -> String {
-        let (bound, pair) = (&size.bound, &size.pair_bound);
-        let mut out = format!(
-            "{}. Each part alone, on one device: copy in {} ms, product {} ms, copy out {} ms. \
-             On two, of the slower one: copy in {} ms, exchange {} ms, product {} ms, copy out {} ms.\n\n\
-             | way | operations | memory of each | total, ms | least … most, ms | speed-up over one |\n\
-             | --- | ---: | ---: | ---: | ---: | ---: |\n",
-            self.source(),
-            digits(bound.copy_in_ms, 3),
-            digits(bound.kernel_ms, 3),
-            digits(bound.copy_out_ms, 3),
-            digits(pair.copy_in_ms, 3),
-            digits(pair.exchange_ms, 3),
-            digits(pair.kernel_ms, 3),
-            digits(pair.copy_out_ms, 3)
-        );
+        let PairBound { copy_in_ms, exchange_ms, kernel_ms, copy_out_ms, .. } = size.pair_bound;
+        let [copy_in, exchange, product, copy_out] =
+            [copy_in_ms, exchange_ms, kernel_ms, copy_out_ms].map(|ms| digits(ms, 3));
+        let mut table =
+            Table::new("way | >operations | >memory of each | >total, ms | >least … most, ms | >speed-up over one");
         for way in &size.ways {
             let most = way.device_bytes.iter().copied().max().unwrap_or_default();
             let speed_up =
                 if way.on_two() { format!("{:.2}", size.best_of_one() / way.total_ms.median()) } else { "–".into() };
-            let _ = writeln!(
-                out,
-                "| {} | {} | {} | {} | {speed_up} |",
-                in_words(way),
-                way.operations.iter().sum::<usize>(),
-                size_of(most),
-                span(&way.total_ms)
-            );
+            let operations: usize = way.operations.iter().sum();
+            table.row(&[&in_words(way), &operations, &size_of(most), &span(&way.total_ms), &speed_up]);
         }
-        out
+        format!(
+            "{}. Each part alone, on one device: {}. On two, of the slower one: copy in {copy_in} ms, exchange {exchange} ms, \
+             product {product} ms, copy out {copy_out} ms.\n\n{table}",
+            self.source(),
+            alone(&size.bound)
+        )
     }
 
     pub(crate) fn number(&self, [size, way, what]: [&str; 3], sources: &mut Sources) -> Result<String> {

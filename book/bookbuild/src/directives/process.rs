@@ -1,13 +1,12 @@
 //! A GEMM between arrays on the host, as `v13` measures it: `{{#process}}`, `{{#n process SIZE WAY WHAT}}`.
 
-use std::fmt::Write as _;
-
-use anyhow::{Context as _, Error, Result, anyhow, bail};
+use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
 use catalog::text::day;
-use records::process::{Comparison, Entry, ProcessRecord, Queue, Size, Variant, busy_ms};
+use records::process::{Bound, Comparison, Entry, ProcessRecord, Queue, Size, Variant, busy_ms};
 use records::{Run, Samples};
 use serde::Deserialize;
 
+use crate::markdown::Table;
 use crate::quote::{Sources, digits, ms, quoted_from};
 
 /// Contents of `book/data/h200-process.json`.
@@ -30,6 +29,12 @@ pub(crate) fn size_of(bytes: usize) -> String {
         0 => String::new(),
         bytes => format!("{} MB", digits(bytes as f64 / 1e6, 3)),
     }
+}
+
+/// Formats the time of each part alone.
+pub(crate) fn alone(bound: &Bound) -> String {
+    let [copy_in, product, copy_out] = [bound.copy_in_ms, bound.kernel_ms, bound.copy_out_ms].map(|ms| digits(ms, 3));
+    format!("copy in {copy_in} ms, product {product} ms, copy out {copy_out} ms")
 }
 
 pub(crate) fn source(run: &Run) -> String {
@@ -56,25 +61,13 @@ impl Process {
     }
 
     fn surroundings(&self) -> String {
-        let mut out = format!(
-            "{}, {}. Milliseconds by the host's clock, one after the other in one process.\n\n\
-             | what | bytes | first, ms | median, ms | least … most, ms | GB/s, at best |\n\
-             | --- | ---: | ---: | ---: | ---: | ---: |\n",
-            source(&self.0.run),
-            self.0.run.host
-        );
+        let mut table = Table::new("what | >bytes | >first, ms | >median, ms | >least … most, ms | >GB/s, at best");
         let mut put = |entry: &Entry, when: &str| {
             let copies = entry.what.starts_with("pageable") || entry.what.starts_with("pinned");
             let rate = if copies { rate(entry) } else { String::new() };
             let first = entry.ms.0.first().copied().unwrap_or(f64::NAN);
-            let _ = writeln!(
-                out,
-                "| {}{when} | {} | {} | {} | {rate} |",
-                entry.what,
-                size_of(entry.bytes),
-                digits(first, 3),
-                span(&entry.ms)
-            );
+            let what = format!("{}{when}", entry.what);
+            table.row(&[&what, &size_of(entry.bytes), &digits(first, 3), &span(&entry.ms), &rate]);
         };
         for entry in &self.0.measured {
             put(entry, "");
@@ -83,7 +76,8 @@ impl Process {
                 self.0.without_cache.iter().for_each(|entry| put(entry, ", without the driver's cache"));
             }
         }
-        out
+        let (source, host) = (source(&self.0.run), &self.0.run.host);
+        format!("{source}, {host}. Milliseconds by the host's clock, one after the other in one process.\n\n{table}")
     }
 
     fn sizes(&self, size: &str) -> Result<Vec<(&Comparison, &Size)>> {
@@ -108,17 +102,15 @@ impl Process {
     fn ways_table(&self, size: &str, sources: &mut Sources) -> Result<String> {
         let sizes = self.sizes(size)?;
         let bound = &sizes[0].1.bound;
-        let mut out = format!(
-            "{}. Each part alone, with pinned arrays: copy in {} ms, product {} ms, copy out {} ms; \
-             the longest {} ms, all three {} ms.\n\n\
-             | way | parts | operations | device memory | total, ms | least … most, ms | of the longest | of all three |\n\
-             | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        let alone = format!(
+            "{}. Each part alone, with pinned arrays: {}; the longest {} ms, all three {} ms.\n\n",
             self.source_of(sizes[0].0),
-            digits(bound.copy_in_ms, 3),
-            digits(bound.kernel_ms, 3),
-            digits(bound.copy_out_ms, 3),
+            alone(bound),
             digits(bound.longest().0, 3),
             digits(bound.sum(), 3)
+        );
+        let mut table = Table::new(
+            "way | >parts | >operations | >device memory | >total, ms | >least … most, ms | >of the longest | >of all three",
         );
         for (comparison, size) in sizes {
             sources.insert(self.source_of(comparison));
@@ -126,60 +118,42 @@ impl Process {
                 let is_whole = matches!(way.variant.as_str(), "pinned" | "pageable" | "tiles");
                 let parts = if is_whole { "–".into() } else { comparison.chunks.to_string() };
                 let total = way.total_ms.median();
-                let _ = writeln!(
-                    out,
-                    "| {} | {parts} | {} | {} | {} | {:.0} % | {:.0} % |",
-                    way.variant,
-                    way.operations,
-                    size_of(way.device_bytes),
-                    span(&way.total_ms),
-                    100.0 * total / size.bound.longest().0,
-                    100.0 * total / size.bound.sum()
-                );
+                let of = |ms: f64| format!("{:.0} %", 100.0 * total / ms);
+                let (of_longest, of_all) = (of(size.bound.longest().0), of(size.bound.sum()));
+                let (memory, span) = (size_of(way.device_bytes), span(&way.total_ms));
+                table.row(&[&way.variant, &parts, &way.operations, &memory, &span, &of_longest, &of_all]);
             }
         }
-        Ok(out)
+        Ok(format!("{alone}{table}"))
     }
 
     /// Returns the total times of graphs beside their limit: 110 % of the longest part, plus the time without work.
     fn constants(&self, sizes: &[&str], sources: &mut Sources) -> Result<String> {
-        let mut out = String::from(
-            "| size | parts | operations | total, ms | 110 % of the longest, ms | the empty graph, ms | both, ms |\n\
-             | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+        let mut table = Table::new(
+            ">size | >parts | >operations | >total, ms | >110 % of the longest, ms | >the empty graph, ms | >both, ms",
         );
-        let mut n_rows = 0;
         for size in sizes {
             for (comparison, size) in self.sizes(size)? {
                 for way in size.variants.iter().filter(|way| way.variant == "graph") {
                     let Some(empty) = &way.empty_ms else { continue };
                     sources.insert(self.source_of(comparison));
-                    let allowed = 1.1 * size.bound.longest().0;
-                    let _ = writeln!(
-                        out,
-                        "| {} | {} | {} | {} | {} | {} | {} |",
-                        size.shape.typed(),
-                        comparison.chunks,
-                        way.operations,
-                        digits(way.total_ms.median(), 4),
-                        digits(allowed, 4),
-                        digits(empty.median(), 4),
-                        digits(allowed + empty.median(), 4)
-                    );
-                    n_rows += 1;
+                    let (allowed, empty) = (1.1 * size.bound.longest().0, empty.median());
+                    let [total, allowed, empty, both] =
+                        [way.total_ms.median(), allowed, empty, allowed + empty].map(|ms| digits(ms, 4));
+                    let (shape, parts) = (size.shape.typed(), comparison.chunks);
+                    table.row(&[&shape, &parts, &way.operations, &total, &allowed, &empty, &both]);
                 }
             }
         }
-        match n_rows {
-            0 => Err(anyhow!("no graph of {} was measured with nothing to do", sizes.join(", "))),
-            _ => Ok(out),
-        }
+        ensure!(table.n_rows > 0, "no graph of {} was measured with nothing to do", sizes.join(", "));
+        Ok(table.to_string())
     }
 
     /// Returns the copies to the device by `panels`: columns of A, which are short rows, beside as many rows of B.
     fn rows(&self, size: &str, sources: &mut Sources) -> Result<String> {
         let (comparison, of_size, way) = self.way(size, "panels")?;
         sources.insert(self.source_of(comparison));
-        let mut out = String::from("| copy | bytes of a row | MB | ms | GB/s |\n| --- | ---: | ---: | ---: | ---: |\n");
+        let mut table = Table::new("copy | >bytes of a row | >MB | >ms | >GB/s");
         for event in way.events.iter().filter(|event| event.queue == Queue::In) {
             // Only copies of the full height of A or the full width of B.
             let (columns, rows) = (event.what.starts_with("A, columns"), event.what.starts_with("B, rows"));
@@ -188,16 +162,10 @@ impl Process {
             }
             let row = if columns { event.bytes / of_size.shape.m } else { of_size.shape.n * size_of_val(&0.0f32) };
             let ms = event.end_ms - event.start_ms;
-            let _ = writeln!(
-                out,
-                "| {} | {row} | {} | {} | {} |",
-                event.what,
-                digits(event.bytes as f64 / 1e6, 3),
-                digits(ms, 3),
-                digits(event.bytes as f64 / ms / 1e6, 3)
-            );
+            let mb = event.bytes as f64 / 1e6;
+            table.row(&[&event.what, &row, &digits(mb, 3), &digits(ms, 3), &digits(mb / ms, 3)]);
         }
-        Ok(out)
+        Ok(table.to_string())
     }
 
     /// Returns one number, formatted for a sentence, from the first comparison that has the way.

@@ -9,7 +9,7 @@ use tasks::task::{Answer, Question};
 
 use crate::RepoPaths;
 use crate::directives::tasks::{catalogue, prose};
-use crate::slides::QuestionSlide;
+use crate::{markdown::Table, slides::QuestionSlide};
 
 /// Expands `{{#predict v05}}`: a step's questions and those repeated there; ids select, of other steps as `v03.id`.
 pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<String> {
@@ -137,18 +137,12 @@ pub(crate) fn sheets(repo: &RepoPaths) -> Result<String> {
 
 /// Expands `{{#answers}}`: all answers, for instructors.
 pub(crate) fn answers(repo: &RepoPaths) -> Result<String> {
-    let mut out = String::from("| step | question | answer | again in |\n| --- | --- | --- | --- |\n");
+    let mut table = Table::new("step | question | answer | again in");
     for step in STEPS {
         for (number, question) in (1..).zip(catalogue(repo, step.id)?.questions) {
-            let _ = writeln!(
-                out,
-                "| {} | {number}. `{}` | {} | {} |",
-                step.id,
-                question.id,
-                answer(&question).replace('|', "\\|"),
-                question.again.as_deref().unwrap_or_default()
-            );
+            let (name, answer) = (format!("{number}. `{}`", question.id), answer(&question).replace('|', "\\|"));
+            table.row(&[&step.id, &name, &answer, &question.again.as_deref().unwrap_or_default()]);
         }
     }
-    Ok(out)
+    Ok(table.to_string())
 }

@@ -10,6 +10,7 @@ use records::{Measurement, Outcome, Record, Run};
 
 use crate::directives::record_lookup::{Records, name_of, value};
 use crate::kernel_args::{kernels_and_sizes, parse_shape};
+use crate::markdown::Table;
 use crate::quote::{Sources, run_source};
 use catalog::text::escaped;
 
@@ -134,23 +135,19 @@ fn one_table(
     };
     let (of, of_key) = yardstick.filter(|_| rows.iter().any(has_yardstick)).unzip();
     let with_kernel = kernels.len() > 1;
-    let mut head = vec!["size"];
-    head.extend(with_kernel.then_some("kernel"));
-    head.extend(["time, ms", rate]);
-    head.extend(of);
-    head.push("spread");
+    let mut head = vec!["size".to_owned()];
+    head.extend(with_kernel.then(|| "kernel".to_owned()));
+    head.extend([">time, ms".to_owned(), format!(">{rate}")]);
+    head.extend(of.map(|of| format!(">{of}")));
+    head.push(">spread".to_owned());
     let beside = Beside::among(others, &rows);
     let beside_keys: Vec<&str> = std::iter::once(rate_key).chain(of_key).collect();
-    let mut head: Vec<String> = head.into_iter().map(str::to_owned).collect();
     let n_own = head.len();
     for other in &beside {
-        head.push(format!("{}: {rate}", other.name));
-        head.extend(of.map(|of| format!("{}: {of}", other.name)));
+        head.push(format!(">{}: {rate}", other.name));
+        head.extend(of.map(|of| format!(">{}: {of}", other.name)));
     }
-    let n_text = 1 + usize::from(with_kernel);
-    let mut out = format!("| {} |\n|", head.join(" | "));
-    out.extend((0..head.len()).map(|column| if column < n_text { " --- |" } else { " ---: |" }));
-    out.push('\n');
+    let mut out = Table::new(head.join(" | ")).to_string();
     let mut runs = BTreeSet::new();
     // Pairs of a reason and a kernel.
     let mut without_times: Vec<(String, String)> = Vec::new();

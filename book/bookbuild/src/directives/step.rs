@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result, anyhow, bail};
 use catalog::{PROGRAMS, STEPS};
 
-use crate::{Pattern, chapter::ChapterLine};
+use crate::{Pattern, chapter::ChapterLine, markdown::Table};
 use catalog::text::escaped;
 
 /// A step, or a program around the ladder.
@@ -109,7 +109,7 @@ pub(crate) fn strip(head: &StepHead, page: impl Fn(&str) -> Option<String>) -> S
 
 /// Expands `{{#steps}}`: a table of all steps whose chapters have the comment, with the minutes of all their chapters.
 pub(crate) fn table(heads: &[StepHead], page: impl Fn(&str) -> Option<String>) -> String {
-    let mut out = String::from("| step | minutes | after | GPU |\n| --- | ---: | --- | --- |\n");
+    let mut table = Table::new("step | >minutes | after | GPU");
     for chapters in heads.chunk_by(|one, other| one.step.id == other.step.id) {
         let (head, minutes) = (&chapters[0], chapters.iter().map(|chapter| chapter.minutes).sum::<u32>());
         let step = match page(head.step.id) {
@@ -118,9 +118,9 @@ pub(crate) fn table(heads: &[StepHead], page: impl Fn(&str) -> Option<String>) -
         };
         let after: Vec<&str> = head.after.iter().map(|step| step.id).collect();
         let after = if after.is_empty() { "–".to_owned() } else { after.join(", ") };
-        let _ = writeln!(out, "| {step} | {minutes} | {after} | {} |", head.gpu[2]);
+        table.row(&[&step, &minutes, &after, &head.gpu[2]]);
     }
     let minutes: u32 = heads.iter().map(|head| head.minutes).sum();
-    let _ = writeln!(out, "| together | {minutes} | | |");
-    out
+    table.row(&[&"together", &minutes, &"", &""]);
+    table.to_string()
 }

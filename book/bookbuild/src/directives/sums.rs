@@ -1,30 +1,29 @@
 //! `{{#sums v12}}`: the shapes on which C is bit-equal to cuBLAS's C, by recorded checksums.
 
-use std::fmt::Write as _;
-
 use anyhow::{Result, bail};
 use catalog::CatalogKernel;
 use records::sums::{Sum, SumsRecord};
 
 use crate::RepoPaths;
+use crate::markdown::Table;
 use crate::quote::{Sources, run_source};
 
 pub(crate) fn table(repo: &RepoPaths, step: &str, sources: &mut Sources) -> Result<String> {
     let step = catalog::find(step)?;
     let record = SumsRecord::references(&repo.data())?;
-    let mut rows = String::new();
+    let mut table = Table::new("kernel | >shapes | same bits as cuBLAS");
     for kernel in step.kernels {
         let sums: Vec<&Sum> = record.sums.iter().filter(|sum| sum.kernel == kernel.name).collect();
         if sums.is_empty() {
             continue;
         }
         sources.extend(sums.iter().filter_map(|sum| provenance(&record, kernel, sum)));
-        let _ = writeln!(rows, "| `{}` | {} | {} |", kernel.name, sums.len(), comparison_with_cublas(&sums));
+        table.row(&[&format!("`{}`", kernel.name), &sums.len(), &comparison_with_cublas(&sums)]);
     }
-    if rows.is_empty() {
+    if table.n_rows == 0 {
         bail!("no checksums of {0} are on record; on a GPU, `cargo xtask sums {0} --save` computes them", step.id);
     }
-    Ok(format!("| kernel | shapes | same bits as cuBLAS |\n| --- | ---: | --- |\n{rows}"))
+    Ok(table.to_string())
 }
 
 fn provenance(record: &SumsRecord, kernel: &CatalogKernel, sum: &Sum) -> Option<String> {

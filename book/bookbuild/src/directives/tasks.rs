@@ -11,7 +11,7 @@ use tasks::progress::{self, Progress};
 use tasks::task::{Criterion, Task, TaskKind};
 use tasks::{Catalogue, TaskName, solutions, task, verdict};
 
-use crate::{Pattern, RepoPaths};
+use crate::{Pattern, RepoPaths, markdown::Table};
 use crate::{chapter::Items, slides::Slide};
 
 /// Loads the catalogue of a step, and records it as part of the book.
@@ -163,7 +163,7 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
             rows.push((&criterion.id, &criterion.misses, ""));
         }
     }
-    let mut out = String::from("| code | ask | wrong kernels that the tests hold |\n| --- | --- | --- |\n");
+    let mut table = Table::new("code | ask | wrong kernels that the tests hold");
     for (code, means, ask) in rows {
         let kernels: Vec<String> = wrong
             .iter()
@@ -175,13 +175,9 @@ pub(crate) fn mistakes(repo: &RepoPaths, step: &str) -> Result<String> {
             (means, "") => format!("{}.", prose(&capital(means))),
             (means, ask) => format!("{}. *{}*", prose(&capital(means)), prose(ask)),
         };
-        let _ = writeln!(out, "| `{code}` | {} | {} |", cell(&ask), kernels.join("; "));
+        table.row(&[&format!("`{code}`"), &ask.replace('|', "\\|"), &kernels.join("; ")]);
     }
-    Ok(out)
-}
-
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|")
+    Ok(table.to_string())
 }
 
 /// Formats paragraphs of a catalogue as Markdown; indented lines are code.
