@@ -18,7 +18,7 @@ pub struct Ceilings {
 }
 
 /// Bandwidth from L2 to all multiprocessors together, in a burst.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct L2 {
     /// Measured device, which may differ from that of the instructions.
     pub device: String,

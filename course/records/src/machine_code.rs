@@ -39,7 +39,7 @@ pub struct Occupancy {
     pub registers: u32,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prediction {
     /// Name of the modelled GPU, such as `H200`.
     pub gpu: String,

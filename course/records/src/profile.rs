@@ -13,7 +13,7 @@ use std::path::Path;
 use counters::Counters;
 use serde::{Deserialize, Serialize};
 
-use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::record_file::{RecordError, record_file};
 use crate::run::Run;
 use catalog::{shape::Shape, text::grouped};
 
@@ -275,17 +275,10 @@ pub struct Profile {
 record_file!(ProfileRecord, profiles);
 
 impl ProfileRecord {
-    /// Adds profiles of one run to a file, beside what other processes added to it meanwhile.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or written; it is as it was then.
+    /// Adds profiles of one run to a file.
     pub fn merge_into(path: &Path, by: &Profiler, profiles: &[Profile]) -> Result<(), RecordError> {
-        let _lock = lock_folder_of(path)?;
-        let mut record = Self::load_or(&Self::default(), path)?;
-        for profile in profiles {
-            record.add(by, profile.clone());
-        }
-        record.save(path)
+        let add = |record: &mut Self| profiles.iter().for_each(|profile| record.add(by, profile.clone()));
+        Self::change(&Self::default(), path, add)
     }
 
     /// Adds a profile in place of an older one of the same kernel and shape, and removes unreferenced runs.
@@ -296,8 +289,7 @@ impl ProfileRecord {
         self.profiles.retain(|old| old.kernel != profile.kernel || old.shape != profile.shape);
         self.profiles.push(profile);
         self.profiles.sort_by_key(|profile| place(&profile.kernel, profile.shape));
-        let profiles = &self.profiles;
-        self.runs.retain(|run| profiles.iter().any(|profile| profile.run == run.run.id));
+        self.runs.retain(|run| self.profiles.iter().any(|profile| profile.run == run.run.id));
     }
 }
 

@@ -17,7 +17,7 @@ use catalog::shape::Shape;
 
 use crate::duel::{Duel, Earlier, Speed};
 use crate::machine_code::MachineCode;
-use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::record_file::{RecordError, record_file};
 use crate::{run::Run, sums::Sum};
 
 /// Layout of the file; raised when an old reader would misunderstand a new file.
@@ -292,16 +292,12 @@ impl Record {
         self.runs.retain(|run| used.contains(run.id.as_str()));
     }
 
-    /// Adds lines of steps to a file, which is read again under a lock, so that additions of other processes stay.
-    /// `base` is the record to start from where the file is missing. After an error the file is unchanged.
+    /// Adds lines of steps to a file; `base` is the record to start from where it is missing.
     pub fn merge_into(path: &Path, base: &Self, lines: &[Line]) -> Result<(), RecordError> {
-        let _lock = lock_folder_of(path)?;
-        let mut record = Self::load_or(base, path)?;
-        for line in lines {
-            record.add(line.clone());
-        }
-        record.tidy();
-        record.save(path)
+        Self::change(base, path, |record| {
+            lines.iter().for_each(|line| record.add(line.clone()));
+            record.tidy();
+        })
     }
 
     pub fn run_of(&self, measurement: &Measurement) -> Option<&Run> {

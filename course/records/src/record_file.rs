@@ -37,6 +37,19 @@ macro_rules! record_file {
                 }
             }
 
+            /// Changes a file, which is read again under a lock, so that what other processes added to it stays. After
+            /// an error the file is unchanged.
+            fn change(
+                base: &Self,
+                path: &std::path::Path,
+                change: impl FnOnce(&mut Self),
+            ) -> Result<(), crate::record_file::RecordError> {
+                let _lock = crate::record_file::lock_folder_of(path)?;
+                let mut record = Self::load_or(base, path)?;
+                change(&mut record);
+                record.save(path)
+            }
+
             /// Writes the file whole or not at all: beside it first, then in its place.
             pub fn save(&self, path: &std::path::Path) -> Result<(), crate::record_file::RecordError> {
                 let text = crate::record_file::json_file(self.schema, stringify!($items), &self.runs, &self.$items);

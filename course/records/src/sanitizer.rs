@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::record_file::{RecordError, record_file};
 use crate::run::Run;
 
 pub const SCHEMA: u32 = 2;
@@ -35,7 +35,7 @@ pub struct Session {
 }
 
 /// Result of one tool for `check` of a step.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// [`Run::id`] of the [`Session`].
     pub run: String,
@@ -63,10 +63,7 @@ record_file!(SanitizerRecord, verdicts);
 impl SanitizerRecord {
     /// Adds the verdicts of one session to a file, in place of older ones of the same steps and tools.
     pub fn merge_into(path: &Path, by: &Session, verdicts: &[Verdict]) -> Result<(), RecordError> {
-        let _lock = lock_folder_of(path)?;
-        let mut record = Self::load_or(&Self::default(), path)?;
-        record.add(by, verdicts);
-        record.save(path)
+        Self::change(&Self::default(), path, |record| record.add(by, verdicts))
     }
 
     /// Adds verdicts in memory, and removes unreferenced sessions.
@@ -77,7 +74,6 @@ impl SanitizerRecord {
         self.verdicts.extend_from_slice(verdicts);
         let tool = |verdict: &Verdict| TOOLS.iter().position(|tool| *tool == verdict.tool);
         self.verdicts.sort_by(|a, b| (&a.step, tool(a)).cmp(&(&b.step, tool(b))));
-        let verdicts = &self.verdicts;
-        self.runs.retain(|run| verdicts.iter().any(|verdict| verdict.run == run.run.id));
+        self.runs.retain(|run| self.verdicts.iter().any(|verdict| verdict.run == run.run.id));
     }
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::record_file::{RecordError, lock_folder_of, record_file};
+use crate::record_file::{RecordError, record_file};
 use crate::run::Run;
 use catalog::{provenance::sha256, shape::Shape};
 
@@ -99,23 +99,23 @@ impl SumsRecord {
             all.runs.extend(next.runs);
             all.sums.extend(added);
         }
-        let sums = &all.sums;
-        all.runs.retain(|run| sums.iter().any(|sum| sum.run == run.id));
+        all.tidy();
         Ok(all)
     }
 
     /// Adds sums to a file, in place of older ones of the same launches.
     pub fn merge_into(path: &Path, new: &Self) -> Result<(), RecordError> {
-        let _lock = lock_folder_of(path)?;
-        let mut record = Self::load_or(&Self::default(), path)?;
-        record.runs.retain(|old| new.runs.iter().all(|run| run.id != old.id));
-        record.runs.extend_from_slice(&new.runs);
-        for sum in &new.sums {
-            record.add(sum.clone());
-        }
-        let sums = &record.sums;
-        record.runs.retain(|run| sums.iter().any(|sum| sum.run == run.id));
-        record.save(path)
+        Self::change(&Self::default(), path, |record| {
+            record.runs.retain(|old| new.runs.iter().all(|run| run.id != old.id));
+            record.runs.extend_from_slice(&new.runs);
+            new.sums.iter().for_each(|sum| record.add(sum.clone()));
+            record.tidy();
+        })
+    }
+
+    /// Drops unreferenced runs.
+    fn tidy(&mut self) {
+        self.runs.retain(|run| self.sums.iter().any(|sum| sum.run == run.id));
     }
 
     /// Adds a sum, in place of an older one of the same launch. A kernel that did not run is left out.

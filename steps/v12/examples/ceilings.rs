@@ -397,12 +397,7 @@ mod tests {
         let record = Ceilings {
             run: harness::run::describe("v12", &emulated()),
             n_sms: 1,
-            l2: records::ceilings::L2 {
-                device: String::new(),
-                date: String::new(),
-                own_gbs: 1.0,
-                same_gbs: 1.0,
-            },
+            l2: records::ceilings::L2::default(),
             ceilings: [false, true]
                 .map(|zeros| records::ceilings::Ceiling {
                     instruction: "wgmma".into(),

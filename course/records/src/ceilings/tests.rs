@@ -17,7 +17,7 @@ fn ceilings(of: &[(&str, f64, bool)]) -> Ceilings {
     Ceilings {
         run: Run { roofline: Some(Roofline { fp32_tflops: 60.0, copy_gbs: 2000.0 }), ..Run::default() },
         n_sms: 100,
-        l2: L2 { device: "another".into(), date: String::new(), own_gbs: 4000.0, same_gbs: 9000.0 },
+        l2: L2 { own_gbs: 4000.0, same_gbs: 9000.0, ..L2::default() },
         ceilings: of.iter().map(one).collect(),
     }
 }

@@ -1,7 +1,7 @@
 use super::*;
 
 fn prediction(us: f64, bounds: Vec<Bound>) -> Prediction {
-    Prediction { gpu: "H200".into(), us, band: 0.07, bounds, parts: Vec::new(), ghz: 2.0, n_blocks: 1, n_sms: 132 }
+    Prediction { us, band: 0.07, bounds, ..Prediction::default() }
 }
 
 #[track_caller]

@@ -6,15 +6,8 @@ fn session(id: &str) -> Session {
 }
 
 fn verdicts(run: &str, step: &str) -> Vec<Verdict> {
-    let verdict = |tool: &&str| Verdict {
-        run: run.into(),
-        step: step.into(),
-        tool: (*tool).into(),
-        kernels: Vec::new(),
-        n_shapes: 0,
-        n_errors: 0,
-        n_warnings: 0,
-    };
+    let verdict =
+        |tool: &&str| Verdict { run: run.into(), step: step.into(), tool: (*tool).into(), ..Verdict::default() };
     TOOLS.iter().map(verdict).collect()
 }
 

@@ -289,33 +289,21 @@ struct Seen {
 fn parse(text: &str) -> Result<Vec<Seen>> {
     let mut lines = text.lines().filter(|line| line.starts_with('"')).map(cells);
     let heading = lines.next().context("the profiler's answer has no table")?;
-    let column = |name: &str| {
-        let found = heading.iter().position(|cell| cell == name);
-        found.with_context(|| format!("the profiler's table has no column {name}"))
-    };
-    let [id, kernel, block, grid, metric, value] = [
-        column("ID")?,
-        column("Kernel Name")?,
-        column("Block Size")?,
-        column("Grid Size")?,
-        column("Metric Name")?,
-        column("Metric Value")?,
-    ];
     let mut all: Vec<(String, Seen)> = Vec::new();
     for row in lines {
-        let cell = |at: usize| row.get(at).map_or("", String::as_str);
-        if all.last().is_none_or(|(last, _)| last != cell(id)) {
-            let name = cell(kernel).split('(').next().unwrap_or_default();
-            let seen = Seen {
-                kernel: name.to_owned(),
-                grid: sizes(cell(grid))?,
-                block: sizes(cell(block))?,
-                metrics: BTreeMap::new(),
-            };
-            all.push((cell(id).to_owned(), seen));
+        let cell = |column: &str| {
+            let at = heading.iter().position(|cell| cell == column);
+            let at = at.with_context(|| format!("the profiler's table has no column {column}"))?;
+            anyhow::Ok(row.get(at).map_or("", String::as_str))
+        };
+        let (id, metric) = (cell("ID")?, cell("Metric Name")?);
+        if all.last().is_none_or(|(last, _)| last != id) {
+            let kernel = cell("Kernel Name")?.split('(').next().unwrap_or_default().to_owned();
+            let (grid, block) = (sizes(cell("Grid Size")?)?, sizes(cell("Block Size")?)?);
+            all.push((id.to_owned(), Seen { kernel, grid, block, metrics: BTreeMap::new() }));
         }
         if let Some((_, seen)) = all.last_mut() {
-            seen.metrics.insert(cell(metric).to_owned(), count(cell(metric), cell(value))?);
+            seen.metrics.insert(metric.to_owned(), count(metric, cell("Metric Value")?)?);
         }
     }
     Ok(all.into_iter().map(|(_, seen)| seen).collect())

@@ -111,16 +111,8 @@ impl Session<'_> {
         words.extend(["--log-file".to_owned(), answer.display().to_string()]);
         let status = Status::on_stderr();
         status.set(&format!("{}  {tool}", step.id));
-        let mut said = Said {
-            // Filled in once the first step has reported its device.
-            run: String::new(),
-            step: step.id.into(),
-            tool: tool.into(),
-            kernels: Vec::new(),
-            n_shapes: 0,
-            n_errors: 0,
-            n_warnings: 0,
-        };
+        // The run is filled in once the first step has reported its device.
+        let mut said = Said { step: step.id.into(), tool: tool.into(), ..Said::default() };
         let mut wrong = None;
         let check = ["check", "--json"].map(String::from);
         let ended = self.programs.stream_records(&words, step, &check, &status, |_, line| {

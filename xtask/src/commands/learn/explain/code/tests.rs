@@ -14,14 +14,10 @@ fn shares_are_percents_with_a_digit() {
 #[test]
 fn what_is_busy_most_of_the_time_binds() {
     let prediction = |us| Prediction {
-        gpu: "NVIDIA H200".into(),
         us,
         band: 0.07,
         bounds: vec![Bound { unit: "L2".into(), us: 80.0 }],
-        parts: Vec::new(),
-        ghz: 1.98,
-        n_blocks: 1,
-        n_sms: 132,
+        ..Prediction::default()
     };
     let binds = |us| binding(&prediction(us)).unwrap_or_default();
     assert_eq!(binds(90.0), "L2 (busy: L2 89% of the time)");
