@@ -242,48 +242,42 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
     Ok(out)
 }
 
-/// Returns a table of one pass of each kernel's loop, by classes of instructions.
-fn loops() -> anyhow::Result<String> {
-    let mut table = Table::new("kernel,registers,k,instructions,FFMA,LDS,LDS.128,LDG,STS,BAR,other".split(','));
-    for name in KERNELS.split(' ').chain(V11) {
+/// Returns a table with a row for one pass of each kernel's loop; semicolons separate the titles of its columns.
+fn table_of_loops<N: ToString>(
+    titles: &str,
+    kernels: impl IntoIterator<Item = &'static str>,
+    numbers: impl Fn(&Code, &[&Instruction]) -> anyhow::Result<Vec<N>>,
+) -> anyhow::Result<String> {
+    let mut table = Table::new(titles.split(';'));
+    for name in kernels {
         let code = Code::load(name)?;
-        let pass = code.pass()?;
-        let ffma = multiply_adds(&pass);
+        let numbers = numbers(&code, &code.pass()?)?;
+        table.row(std::iter::once(name.to_owned()).chain(numbers.iter().map(N::to_string)));
+    }
+    Ok(render_table(&table))
+}
+
+/// Returns a table of the loops by classes of instructions.
+fn loops() -> anyhow::Result<String> {
+    const TITLES: &str = "kernel;registers;k;instructions;FFMA;LDS;LDS.128;LDG;STS;BAR;other";
+    table_of_loops(TITLES, KERNELS.split(' ').chain(V11), |code, pass| {
+        let ffma = multiply_adds(pass);
         let is_wide = |i: &&&Instruction| i.operation == Operation::Lds && i.has(Modifier::W128);
         let wide = pass.iter().filter(is_wide).count();
         let [lds, ldg, sts, bar] =
-            [Operation::Lds, Operation::Ldg, Operation::Sts, Operation::Bar].map(|operation| count(&pass, operation));
-        let numbers = [
-            code.kernel.registers as usize,
-            ffma / code.elements(),
-            pass.len(),
-            ffma,
-            lds - wide,
-            wide,
-            ldg,
-            sts,
-            bar,
-            pass.len() - ffma - lds - ldg - sts - bar,
-        ];
-        table.row(row(name, numbers));
-    }
-    Ok(render_table(&table))
-}
-
-fn row(name: &str, numbers: impl IntoIterator<Item: ToString>) -> Vec<String> {
-    let numbers = numbers.into_iter().map(|number| number.to_string());
-    std::iter::once(name.to_owned()).chain(numbers).collect()
+            [Operation::Lds, Operation::Ldg, Operation::Sts, Operation::Bar].map(|operation| count(pass, operation));
+        let other = pass.len() - ffma - lds - ldg - sts - bar;
+        let (registers, k) = (code.kernel.registers as usize, ffma / code.elements());
+        Ok(vec![registers, k, pass.len(), ffma, lds - wide, wide, ldg, sts, bar, other])
+    })
 }
 
 fn registers() -> anyhow::Result<String> {
-    let mut table = Table::new(["kernel", "FFMA", "marked", "one clock", "two", "three", "instructions", "clocks"]);
-    for name in KERNELS.split(' ').chain(V11) {
-        let code = Code::load(name)?;
-        let pass = code.pass()?;
-        let OperandCost { marked, alone: [one, two, three], clocks, .. } = reads(&pass);
-        table.row(row(name, [multiply_adds(&pass), marked, one, two, three, pass.len(), clocks as usize]));
-    }
-    Ok(render_table(&table))
+    const TITLES: &str = "kernel;FFMA;marked;one clock;two;three;instructions;clocks";
+    table_of_loops(TITLES, KERNELS.split(' ').chain(V11), |_, pass| {
+        let OperandCost { marked, alone: [one, two, three], clocks, .. } = reads(pass);
+        Ok(vec![multiply_adds(pass), marked, one, two, three, pass.len(), clocks as usize])
+    })
 }
 
 /// Returns a table of v07 and the kernels of v11 with the same plan, with their banks and three clocks.
@@ -291,17 +285,15 @@ fn v11(record: &Record) -> anyhow::Result<String> {
     let recorded = Recorded::new(record);
     let shape = Shape::square(SIZE);
     const TITLES: &str =
-        "kernel,FFMA,two of one bank,none kept,predicted ms,profiled ms,recorded ms,dispatch stalls,FMA,issue";
-    let mut table = Table::new(TITLES.split(','));
-    for name in ["sgemm_v07_double_buffer", "sgemm_v11_large_tile", "sgemm_v11_free_banks"] {
-        let code = Code::load(name)?;
-        let pass = code.pass()?;
-        let OperandCost { alone: [_, two, three], bare, .. } = reads(&pass);
+        "kernel;FFMA;two of one bank;none kept;predicted ms;profiled ms;recorded ms;dispatch stalls;FMA;issue";
+    let kernels = ["sgemm_v07_double_buffer", "sgemm_v11_large_tile", "sgemm_v11_free_banks"];
+    table_of_loops(TITLES, kernels, |code, pass| {
+        let name = &code.kernel.name;
+        let OperandCost { alone: [_, two, three], bare, .. } = reads(pass);
         let (predicted, launch) = busiest::predicted_launch(name, shape)?;
         let (ms, _) = clocked(&recorded, name)?;
-        table.row([
-            name.to_owned(),
-            multiply_adds(&pass).to_string(),
+        Ok(vec![
+            multiply_adds(pass).to_string(),
             (two + three).to_string(),
             bare.to_string(),
             format!("{:.2}", predicted / 1e3),
@@ -310,9 +302,8 @@ fn v11(record: &Record) -> anyhow::Result<String> {
             number(launch.metrics.get(busiest::DISPATCH).copied(), 2),
             number(launch.busy(unit::FP32), 1),
             number(launch.busy(unit::ISSUE), 1),
-        ]);
-    }
-    Ok(render_table(&table))
+        ])
+    })
 }
 
 /// Schedulers of an SM: warp instructions, or multiply-adds, per clock.
@@ -327,12 +318,10 @@ fn clocked(recorded: &Recorded<'_>, name: &str) -> anyhow::Result<(f64, u32)> {
 /// Returns a table of an SM's clocks per multiply-add of a warp: the need of each unit, and the measured time.
 fn binds(record: &Record) -> anyhow::Result<String> {
     let recorded = Recorded::new(record);
-    let mut table =
-        Table::new(["kernel", "multiply-adds", "issue, PTX", "issue", "registers", "shared", "L1", "measured"]);
-    for name in KERNELS.split(' ') {
-        let code = Code::load(name)?;
-        let pass = code.pass()?;
-        let ffma = multiply_adds(&pass) as f64;
+    const TITLES: &str = "kernel;multiply-adds;issue, PTX;issue;registers;shared;L1;measured";
+    table_of_loops(TITLES, KERNELS.split(' '), |code, pass| {
+        let name = &code.kernel.name;
+        let ffma = multiply_adds(pass) as f64;
         let (counters, l1) = counted(name)?;
         let per = 32.0 / counters.fmas as f64;
         let (ms, mhz) = clocked(&recorded, name)?;
@@ -341,23 +330,22 @@ fn binds(record: &Record) -> anyhow::Result<String> {
             1.0 / SCHEDULERS,
             counters.warp_instructions as f64 * per / SCHEDULERS,
             pass.len() as f64 / ffma / SCHEDULERS,
-            reads(&pass).clocks as f64 / ffma / SCHEDULERS,
+            reads(pass).clocks as f64 / ffma / SCHEDULERS,
             counters.wavefronts() as f64 * per,
             l1,
             ms * 1e3 * f64::from(mhz) * f64::from(Chip::h200().sms) / all,
         ];
-        let numbers = clocks.map(|n| match n {
+        let shown = |n: f64| match n {
             0.0 => "0".to_owned(),
             n if n < 1.0 => format!("{n:.3}"),
             n => format!("{n:.2}"),
-        });
-        table.row(row(name, numbers));
-    }
-    Ok(render_table(&table))
+        };
+        Ok(clocks.map(shown).to_vec())
+    })
 }
 
 /// Counts a launch, and the turns of the first-level cache that one warp's loads take, for each multiply-add.
-fn counted(name: &'static str) -> anyhow::Result<(Counters, f64)> {
+fn counted(name: &str) -> anyhow::Result<(Counters, f64)> {
     /// Blocks of a register tile are this wide; deep enough for the ends of a kernel not to count for much.
     const SHAPE: Shape = Shape { m: 128, n: 128, k: 1024 };
     let trace = machine::product(name, SHAPE, FIRST)?;

@@ -81,14 +81,9 @@ pub(crate) fn short(value: f64) -> String {
 }
 
 impl Drawing {
-    /// Starts a picture. The title names its subject, the description is its text alternative.
-    pub(crate) fn new(title: impl Into<String>, description: impl Into<String>) -> Self {
-        Self { title: title.into(), description: description.into(), body: String::new() }
-    }
-
-    /// Starts a picture with its title at the top.
+    /// Starts a picture with its title, which names its subject, at the top. The description is its text alternative.
     pub(crate) fn titled(title: impl Into<String>, description: impl Into<String>) -> Self {
-        let mut drawing = Self::new(title, description);
+        let mut drawing = Self { title: title.into(), description: description.into(), body: String::new() };
         drawing.text("strong", Anchor::Start, (0.0, 14.0), drawing.title.clone());
         drawing
     }

@@ -10,7 +10,7 @@ mod memory;
 
 use std::process::ExitCode;
 
-use catalog::{process::Exit, statistics::median};
+use catalog::statistics::median;
 use clap::Parser;
 use harness::{Gpu, KernelSource, StepError, code, out};
 
@@ -28,13 +28,7 @@ struct Cli {}
 
 fn main() -> ExitCode {
     Cli::parse();
-    match run() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(trouble) => {
-            eprintln!("error: {trouble}");
-            Exit::CouldNot.into()
-        }
-    }
+    harness::exit_code(run().map(|()| ExitCode::SUCCESS))
 }
 
 fn run() -> Result<(), StepError> {

@@ -7,7 +7,7 @@ fn numbers_have_no_more_digits_than_they_need() {
 
 #[test]
 fn text_cannot_become_markup() {
-    let mut drawing = Drawing::new("a < b", "c & d");
+    let mut drawing = Drawing::titled("a < b", "c & d");
     drawing.text("", Anchor::Start, (0.0, 0.0), "<script>");
     let svg = drawing.finish(10.0);
     assert!(svg.contains("a &lt; b") && svg.contains("c &amp; d") && svg.contains("&lt;script&gt;"));
@@ -15,7 +15,7 @@ fn text_cannot_become_markup() {
 
 #[test]
 fn a_picture_opens_alone() {
-    let svg = Drawing::new("a", "b").finish(10.0);
+    let svg = Drawing::titled("a", "b").finish(10.0);
     let comment = svg.strip_prefix("<!--").and_then(|rest| rest.split_once("-->"));
     assert!(comment.is_some_and(|(inside, _)| !inside.contains("--")), "{svg}");
 }
