@@ -51,8 +51,8 @@ fn a_verdict_ends_with_one_command_and_is_recorded() {
     learner.verdict(&passed());
     let out = learner.output(0, "check bank-conflict-free");
     assert!(out.ends_with("\nnext: xtask start v05.launch\n"), "{out}");
-    let (code, out, _) = learner.run("next");
-    assert!(code == 0 && out.contains("\nNext\n  xtask start v05.launch "), "{out}");
+    let out = learner.output(0, "next");
+    assert!(out.contains("\nNext\n  xtask start v05.launch "), "{out}");
     let progress = learner.read("my/progress.toml");
     for line in ["checks = 3", "checks_to_pass = 3", "no-excess = 1", "wrong-result = 1"] {
         assert!(progress.contains(line), "{line} in {progress}");
@@ -93,20 +93,13 @@ fn records_are_json_and_have_every_part() {
     let learner = Learner::started();
     for (verdict, expected) in [(passed(), 0), (conflicts(), 1), (wrong(), 1)] {
         learner.verdict(&verdict);
-        let (code, out, _) = learner.run("check v05 --json");
-        assert_eq!(code, expected);
-        let value: serde_json::Value = serde_json::from_str(&out).expect("one record");
-        let again: Verdict = serde_json::from_value(value["verdict"].clone()).expect("a verdict");
-        assert_eq!(again, verdict);
+        let record = learner.record(expected, "check v05 --json");
+        assert_eq!(serde_json::from_value::<Verdict>(record["verdict"].clone()).expect("a verdict"), verdict);
     }
     fs::write(learner.path("my/v05.cu"), "?\n").expect("a file");
-    let (code, out, _) = learner.run("check v05 --json");
-    let value: serde_json::Value = serde_json::from_str(&out).expect("one record");
-    let refused: Refused = serde_json::from_value(value["verdict"]["compiler"].clone()).expect("errors");
-    assert_eq!((code, refused.errors[0].line), (1, 7));
-    let (code, out, _) = learner.run("diff v05 --json");
-    let value: serde_json::Value = serde_json::from_str(&out).expect("one record");
-    assert_eq!((code, value["diff"]["against"].as_str()), (0, Some("solution")));
+    let compiler = learner.record(1, "check v05 --json")["verdict"]["compiler"].clone();
+    assert_eq!(serde_json::from_value::<Refused>(compiler).expect("errors").errors[0].line, 7);
+    assert_eq!(learner.record(0, "diff v05 --json")["diff"]["against"], "solution");
 }
 
 #[test]

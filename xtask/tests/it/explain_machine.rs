@@ -1,7 +1,6 @@
 //! `explain --machine`: the machine code of a kernel, as it is committed.
 
 use catalog::provenance::sha256;
-use serde_json::Value;
 use tasks::{explain::Explained, explain::machine_code::MachineCodeExplanation};
 
 use crate::fakes::{self, Learner, run_with_note};
@@ -40,7 +39,7 @@ fn machine_code_stands_beside_its_lines() {
     let asked = learner.read("bin/asked");
     assert!(asked.contains("--cubin kernels/cubin/v05_x.cubin --size 512"), "{asked}");
 
-    let (_, all) = run_with_note(&learner, "explain v05 --finished --machine --all --size 256x128x64", "");
+    let all = learner.output(0, "explain v05 --finished --machine --all --size 256x128x64");
     assert!(all.contains("machine code of each line") && all.contains("from clock 84"), "{all}");
     assert!(learner.read("bin/asked").contains("--size 256x128x64"));
 }
@@ -48,8 +47,7 @@ fn machine_code_stands_beside_its_lines() {
 #[test]
 fn machine_code_is_part_of_the_record() {
     let learner = with_machine_code(machine());
-    let out = learner.output(0, "explain v05 --finished --machine --json");
-    let record: Value = serde_json::from_str(&out).expect("a record");
+    let record = learner.record(0, "explain v05 --finished --machine --json");
     let code = &record["explain"]["machine"];
     assert_eq!(code["prediction"]["us"], 143.4);
     assert_eq!(code["instructions"][2]["stalls"]["global"], 40_000);

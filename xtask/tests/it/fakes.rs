@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use catalog::Shape;
+use serde_json::Value;
 use tasks::task::Criterion;
 use tasks::verdict::{CriterionValue, Part, Status, Verdict, WrongOutput};
 use tasks::{Catalogue, TaskName};
@@ -112,6 +113,12 @@ impl Learner {
         let (ended, out, err) = self.run(words);
         assert_eq!(ended, code, "{words}: {out}{err}");
         out
+    }
+
+    /// Returns the only record that a command prints which ends with this code.
+    #[track_caller]
+    pub(crate) fn record(&self, code: i32, words: &str) -> Value {
+        serde_json::from_str(&self.output(code, words)).expect("one record")
     }
 
     /// Returns the errors of a command that ends with this code and has no output.

@@ -3,8 +3,6 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
-use serde_json::Value;
-
 use crate::fakes::{Learner, run_with_note};
 use crate::files::{spawn, streams};
 
@@ -30,19 +28,17 @@ fn questions_are_answered_on_the_command_line_and_from_a_pipe() {
     assert!(out.ends_with("lanes: right, 64/2. So it is built.\nbanks: skipped\n"), "{out}");
     let progress = learner.read("my/progress.toml");
     assert!(progress.contains("tries = 2") && progress.contains("answer = \"64/2\""), "{progress}");
-    let (code, out) = run_with_note(&learner, "predict v05 lanes --json", "");
-    let value: Value = serde_json::from_str(&out).expect("one record");
-    let question = &value["question"];
-    assert_eq!((code, &question["state"], &question["answer"]), (0, &"right".into(), &32.0.into()));
+    let question = &learner.record(0, "predict v05 lanes --json")["question"];
+    assert_eq!((&question["state"], &question["answer"]), (&"right".into(), &32.0.into()));
 }
 
 #[test]
 fn questions_come_back_and_answers_are_shown_on_request() {
     let learner = Learner::new();
-    let (code, out) = run_with_note(&learner, "predict v07", "");
-    assert!(code == 0 && out.starts_with("v05.banks  (v05 asked it first)\n"), "{out}");
-    let (code, out) = run_with_note(&learner, "predict v07 v05.banks --show", "");
-    assert!(code == 0 && out.contains("\n  answer: Those of one bank. One word goes to all.\n"), "{out}");
+    let out = learner.output(0, "predict v07");
+    assert!(out.starts_with("v05.banks  (v05 asked it first)\n"), "{out}");
+    let out = learner.output(0, "predict v07 v05.banks --show");
+    assert!(out.contains("\n  answer: Those of one bank. One word goes to all.\n"), "{out}");
     assert!(learner.read("my/progress.toml").contains("[questions.\"v05.banks@v07\"]\n"));
     assert_eq!(learner.run("predict v07 banks=1").0, 0);
 
