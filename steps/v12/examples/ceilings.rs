@@ -15,8 +15,12 @@ use harness::{Bf16, E4m3, Gpu, KernelSource, StepError, grid_1d, out, session};
 use records::Samples;
 use records::ceilings::{Ceilings, Rate, Sample};
 
-const CODE: KernelSource =
-    KernelSource { cu: include_str!("ceilings.cu"), ptx: include_str!("ceilings.ptx"), cubin: &[] };
+const CODE: KernelSource = KernelSource {
+    text: include_str!("ceilings.cu"),
+    ptx: include_str!("ceilings.ptx"),
+    cubin: &[],
+    rust: None,
+};
 /// Capability that the kernels are compiled for.
 const CAPABILITY: &str = "9.0";
 /// Maximum threads of a block: 16 warps.
