@@ -73,14 +73,7 @@ impl LaneMask {
 
     #[inline(always)]
     pub(crate) fn filter(self, mut holds: impl FnMut(usize) -> bool) -> Self {
-        self.iter().filter(|&lane| holds(lane)).collect()
-    }
-}
-
-impl FromIterator<usize> for LaneMask {
-    #[inline(always)]
-    fn from_iter<I: IntoIterator<Item = usize>>(lanes: I) -> Self {
-        lanes.into_iter().fold(Self::EMPTY, |all, lane| all | Self::of(lane))
+        self.iter().filter(|&lane| holds(lane)).fold(Self::EMPTY, |all, lane| all | Self::of(lane))
     }
 }
 

@@ -196,11 +196,27 @@ impl Block {
 
     /// Resets the state to that of block `index` before its first operation.
     pub(crate) fn begin(&mut self, job: &LaunchJob<'_>, index: u64) {
-        self.index = index;
-        self.cluster_index = index;
-        self.rank = 0;
         let [x, y, _] = job.grid.map(u64::from);
-        self.coords = [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32];
+        // Of an earlier block, only the buffers are kept.
+        let before = std::mem::take(self);
+        *self = Self {
+            index,
+            cluster_index: index,
+            coords: [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32],
+            regs: before.regs,
+            preds: before.preds,
+            warps: before.warps,
+            shared: before.shared,
+            shared_written: before.shared_written,
+            local: before.local,
+            local_written: before.local_written,
+            shadows: before.shadows,
+            live: job.n_threads,
+            collector: before.collector,
+            spent: u64::from(job.n_warps) * WARP_COST,
+            probe_at: FIRST_PROBE,
+            ..Self::default()
+        };
         // Values left by an earlier block would make results depend on the thread that ran it.
         self.regs.fill(ZERO_LINE);
         self.preds.fill(0);
@@ -215,28 +231,10 @@ impl Block {
         }
         self.local.fill(ZERO_LINE);
         self.local_written.clear();
-        self.local_pointers.clear();
         for (w, shadow) in (0..job.n_warps).zip(&mut self.shadows) {
             shadow.reset();
             shadow.start(&job.kernel.unset, lanes_of(job, w));
         }
-        self.carried.clear();
-        self.kept_undefined.clear();
-        self.barriers = [Barrier::default(); BARRIERS as usize];
-        self.apart = barrier_state::Apart::default();
-        self.exited = None;
-        self.live = job.n_threads;
-        self.copies.clear();
-        self.bulk.clear();
-        self.mbarriers.clear();
-        self.warpgroups.clear();
-        self.printed.clear();
-        self.spent = u64::from(job.n_warps) * WARP_COST;
-        (self.probe_at, self.watch) = (FIRST_PROBE, None);
-        self.fatal = false;
-        (self.quiet, self.waits) = (0, false);
-        (self.ahead, self.step) = (0, 0);
-        self.poll_cache.clear();
         self.warps.resize_with(job.n_warps as usize, Warp::default);
         for (w, warp) in (0..job.n_warps).zip(&mut self.warps) {
             warp.begin(lanes_of(job, w));

@@ -187,21 +187,11 @@ impl Fiber {
         other
     }
 
-    /// Joins a fiber whose frames are at the same positions; returns any other one.
-    pub(crate) fn join(&mut self, other: Fiber) -> Option<Fiber> {
-        let same = self.stack.len() == other.stack.len()
-            && self
-                .stack
-                .iter()
-                .zip(&other.stack)
-                .all(|(a, b)| (a.pc, a.reconvergence_pc) == (b.pc, b.reconvergence_pc));
-        if !same {
-            return Some(other);
-        }
-        for (mine, theirs) in self.stack.iter_mut().zip(&other.stack) {
-            mine.mask |= theirs.mask;
-        }
-        None
+    /// Returns whether two fibers can run and have frames at the same positions.
+    fn runs_with(&self, other: &Fiber) -> bool {
+        let place = |frame: &Frame| (frame.pc, frame.reconvergence_pc);
+        [self.state, other.state] == [FiberState::Ready; 2]
+            && self.stack.iter().map(place).eq(other.stack.iter().map(place))
     }
 }
 
@@ -265,24 +255,15 @@ pub(crate) enum AfterOp {
 
 /// Joins fibers that can run and have the same frames.
 pub(crate) fn join_ready(fibers: &mut Vec<Fiber>) {
-    let mut i = 0;
-    while i < fibers.len() {
-        if fibers[i].state != FiberState::Ready {
-            i += 1;
-            continue;
-        }
-        let mut j = i + 1;
-        while j < fibers.len() {
-            let fits = fibers[j].state == FiberState::Ready;
-            if fits {
-                let other = fibers.remove(j);
-                match fibers[i].join(other) {
-                    None => continue,
-                    Some(other) => fibers.insert(j, other),
-                }
+    let mut joined: Vec<Fiber> = Vec::with_capacity(fibers.len());
+    for fiber in fibers.drain(..) {
+        match joined.iter_mut().find(|known| known.runs_with(&fiber)) {
+            Some(known) => {
+                let frames = known.stack.iter_mut().zip(&fiber.stack);
+                frames.for_each(|(mine, theirs)| mine.mask |= theirs.mask);
             }
-            j += 1;
+            None => joined.push(fiber),
         }
-        i += 1;
     }
+    *fibers = joined;
 }

@@ -575,7 +575,7 @@ impl Worker<'_> {
             OpKind::InitFence => self.block.mbarriers.note_proxy_fence(),
             OpKind::Fence => self.fence(),
             OpKind::ProxyFence => {
-                self.block.bulk.fence();
+                self.block.bulk.fenced = true;
                 self.block.mbarriers.note_proxy_fence();
                 self.fence();
             }

@@ -51,15 +51,6 @@ pub(crate) struct Arrival {
 }
 
 impl Copies {
-    pub(crate) fn clear(&mut self) {
-        self.pending.iter_mut().for_each(Vec::clear);
-        self.committed.fill(0);
-        self.left.fill(0);
-        self.committed_then.fill(0);
-        self.arrivals.clear();
-        self.arrived.clear();
-    }
-
     pub(crate) fn reserve(&mut self, n_warps: usize) {
         if self.pending.len() < n_warps {
             self.pending.resize_with(n_warps, Vec::new);

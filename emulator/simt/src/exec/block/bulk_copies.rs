@@ -45,24 +45,13 @@ pub(crate) struct BulkCopies {
     pub(crate) loaded: Vec<u64>,
     /// By piece of 16 bytes that a copy of a box wrote: the swizzle, the instruction, and the bytes.
     pub(crate) swizzles: HashMap<u32, (Swizzle, u32, [u8; PIECE])>,
-    /// Whether two loads to one address were in flight at the same time.
+    /// Whether two loads to one address were in flight at the same time, which leaves it undefined.
     pub(crate) overlapped: bool,
     /// By barrier: the last phase in which loads were started, and their bytes.
     pub(crate) started: BTreeMap<u32, (u64, u64)>,
 }
 
 impl BulkCopies {
-    pub(crate) fn clear(&mut self) {
-        self.loads.clear();
-        self.stores.clear();
-        self.committed.clear();
-        self.fenced = false;
-        self.loaded.clear();
-        self.swizzles.clear();
-        self.started.clear();
-        self.overlapped = false;
-    }
-
     /// Returns the bytes of all loads that were started in a phase of a barrier, if it is the last such phase, else 0.
     pub(crate) fn bytes_in(&self, barrier: u32, phase: u64) -> u64 {
         let last = self.started.get(&barrier).filter(|(last, _)| *last == phase);
@@ -85,15 +74,6 @@ impl BulkCopies {
         };
         let mut newest_first = self.loads.iter().rev();
         newest_first.find(|(_, copy)| near(copy) && overlaps(copy)).map(|(barrier, copy)| (*barrier, copy))
-    }
-
-    /// Returns whether overlapping loads left shared memory undefined.
-    pub(crate) fn has_overlapped(&self) -> bool {
-        self.overlapped
-    }
-
-    pub(crate) fn fence(&mut self) {
-        self.fenced = true;
     }
 
     /// Notes the words of shared memory that a load writes.

@@ -45,17 +45,21 @@ impl MbarrierState {
         ends
     }
 
-    /// Returns what is wrong with `n` arrivals in the current phase; `bytes` are those that it waited for before.
-    pub(crate) fn refuse_arrivals(&self, n: u32, bytes: i64) -> Option<BadBarrier> {
-        let pending = self.pending;
-        let fits = (1..=pending).contains(&n);
-        (!fits).then_some(BadBarrier::TooManyArrivals { arrivals: n, pending, bytes, again: None })
-    }
-
-    /// Counts `n` arrivals in the current phase, without ending it; with `drop`, later phases no longer expect them.
-    pub(crate) fn arrive(&mut self, n: u32, drop: bool) {
+    /// Counts arrivals in the current phase, without ending it: `operand` of them, or one that expects so many bytes.
+    /// With `drop`, later phases no longer expect them; without `completes`, they may not be the last ones. Returns
+    /// whether they count, and what is wrong with them.
+    pub(crate) fn arrive(&mut self, operand: u32, [expect, drop, completes]: [bool; 3]) -> (bool, Option<BadBarrier>) {
+        let (n, pending, bytes) = (if expect { 1 } else { operand }, self.pending, self.bytes);
+        let problem = if expect { self.expect_bytes(operand) } else { None };
+        if !(1..=pending).contains(&n) {
+            return (false, Some(BadBarrier::TooManyArrivals { arrivals: n, pending, bytes, again: None }));
+        }
+        if n == pending && !completes {
+            return (false, Some(BadBarrier::Completes(n)));
+        }
         self.pending -= n;
         self.arrivals = self.arrivals.saturating_sub(if drop { n } else { 0 });
+        (true, problem)
     }
 
     /// Makes the current phase expect more bytes (`expect_tx`); returns what is wrong with that.
@@ -95,14 +99,6 @@ pub(crate) struct Mbarriers {
 }
 
 impl Mbarriers {
-    pub(crate) fn clear(&mut self) {
-        self.states.clear();
-        self.waited.clear();
-        self.last.clear();
-        self.arrived.clear();
-        self.misused = false;
-    }
-
     /// Returns whether bytes of shared memory are in part those of an mbarrier.
     pub(crate) fn lies_in(&self, offset: u32, bytes: u32) -> bool {
         self.states.range(touching(offset, bytes)).next().is_some()

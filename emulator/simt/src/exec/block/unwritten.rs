@@ -28,11 +28,6 @@ pub(crate) struct Carried {
 }
 
 impl Carried {
-    pub(crate) fn clear(&mut self) {
-        self.origins.clear();
-        self.full = false;
-    }
-
     pub(crate) fn put(&mut self, place: u64, origin: Origin) {
         if self.origins.len() < MAX_CARRIED || self.origins.contains_key(&(place / 4)) {
             self.origins.insert(place / 4, origin);

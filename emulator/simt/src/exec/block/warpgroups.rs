@@ -71,11 +71,6 @@ pub(crate) struct WarpPart {
 }
 
 impl Warpgroups {
-    pub(crate) fn clear(&mut self) {
-        self.groups.clear();
-        self.last.clear();
-    }
-
     pub(crate) fn is_in_flight(&self, warp: u32) -> bool {
         let group = self.groups.get((warp / WARPS) as usize);
         group.is_some_and(|group| {

@@ -62,10 +62,10 @@ fn halves_join_again() {
     let other = f.split(lanes(0xC));
     assert_eq!(frames(&f), [(30, 0x3), (10, 0x3)]);
     assert_eq!(frames(&other), [(30, 0xC), (20, 0xC)]);
-    assert!(f.clone().join(other.clone()).is_some());
-    let mut other = other;
-    other.reconverge();
-    f.reconverge();
-    assert!(f.join(other).is_none());
-    assert_eq!(frames(&f), [(30, 0xF)]);
+    let mut both = vec![f, other];
+    join_ready(&mut both);
+    assert_eq!(both.len(), 2);
+    both.iter_mut().for_each(Fiber::reconverge);
+    join_ready(&mut both);
+    assert_eq!(both.iter().map(frames).collect::<Vec<_>>(), [[(30, 0xF)]]);
 }

@@ -58,7 +58,7 @@ proptest! {
         prop_assert_eq!(memo.overlapping, n != touched.len());
         let lanes: Vec<usize> = memo.mask.iter().collect();
         let repeats = |at: &usize| *at > 0 && addresses[lanes[*at]] == addresses[lanes[*at - 1]];
-        let distinct = (0..lanes.len()).filter(|at| !repeats(at)).map(|at| lanes[at]).collect();
+        let distinct = (0..lanes.len()).filter(|at| !repeats(at)).fold(LaneMask::EMPTY, |all, at| all | LaneMask::of(lanes[at]));
         prop_assert_eq!(memo.distinct, distinct);
         prop_assert_eq!(covered, touched);
     }

@@ -22,7 +22,7 @@ impl Worker<'_> {
         if self.job.check_level.checks() {
             self.check_overlap(&copy);
             // Races after a reported mistake may follow from it.
-            let reported = self.was_misused() || self.check_wgmma_reads(&copy);
+            let reported = self.block.mbarriers.misused || self.check_wgmma_reads(&copy);
             if let Some(clocks) = self.checks.clocks().filter(|_| !reported) {
                 let copier = InstrThread { instr: copy.instr, thread: copy.thread };
                 copy.map.runs(copy.at, copy.shared, |run| {

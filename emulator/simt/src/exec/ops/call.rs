@@ -95,10 +95,7 @@ impl Worker<'_> {
     ) -> ControlFlow<AfterOp> {
         let more = u64::from(site.frame) + u64::from(callee.frame);
         let stack = u64::from(self.job.local_bytes);
-        let full = lanes
-            .iter()
-            .filter(|&lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > stack)
-            .collect::<LaneMask>();
+        let full = lanes.filter(|lane| u64::from(self.u32_at(calls.base as Src, lane)) + more > stack);
         if full.is_empty() {
             return ControlFlow::Continue(());
         }

@@ -27,7 +27,7 @@ impl Worker<'_> {
                     let asked = self.u32s(src_bytes);
                     n = std::array::from_fn(|lane| asked[lane].min(u32::from(*bytes)) as u8);
                 }
-                let readers = active.iter().filter(|l| n[*l] > 0).collect::<LaneMask>();
+                let readers = active.filter(|lane| n[lane] > 0);
                 let mut from = [std::ptr::null::<u8>(); 32];
                 let mut good = active & !readers;
                 if !readers.is_empty() {

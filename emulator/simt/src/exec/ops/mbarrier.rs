@@ -115,16 +115,9 @@ impl Worker<'_> {
             }
             MbarrierKind::Arrive { expect, drop, completes } => {
                 let token = state.phase << TOKEN_PENDING.count_ones() | u64::from(state.pending);
-                let (n, missing) = (if expect { 1 } else { operand }, state.bytes);
-                if expect {
-                    problem = state.expect_bytes(operand);
-                }
-                if let Some(refusal) = state.refuse_arrivals(n, missing) {
-                    problem = Some(refusal);
-                } else if n == state.pending && !completes {
-                    problem = Some(BadBarrier::Completes(n));
-                } else {
-                    state.arrive(n, drop);
+                let counts;
+                (counts, problem) = state.arrive(operand, [expect, drop, completes]);
+                if counts {
                     state.end_phase();
                     if self.job.check_level.checks() {
                         let arrived = self.block.mbarriers.arrived.entry(barrier).or_default();
@@ -257,11 +250,6 @@ impl Worker<'_> {
     /// Records that a mistake was reported, from which later ones may follow. Returns whether there was one before.
     pub(crate) fn note_misuse(&mut self) -> bool {
         std::mem::replace(&mut self.block.mbarriers.misused, true)
-    }
-
-    /// Returns whether a mistake with the mbarriers or copies of the block was reported.
-    pub(crate) fn was_misused(&self) -> bool {
-        self.block.mbarriers.misused
     }
 
     /// Records that a bulk copy was skipped for its own mistake, from which missing bytes in all its blocks follow.
@@ -404,14 +392,9 @@ impl Worker<'_> {
                 MbarrierKind::Expect => problem = state.expect_bytes(operand),
                 MbarrierKind::Complete => state.complete_bytes(operand.into()),
                 MbarrierKind::Arrive { expect, drop, .. } if b.dst.is_none() => {
-                    let (n, missing) = (if expect { 1 } else { operand }, state.bytes);
-                    if expect {
-                        problem = state.expect_bytes(operand);
-                    }
-                    if let Some(refusal) = state.refuse_arrivals(n, missing) {
-                        problem = Some(refusal);
-                    } else {
-                        state.arrive(n, drop);
+                    let counts;
+                    (counts, problem) = state.arrive(operand, [expect, drop, true]);
+                    if counts {
                         worker.block.mbarriers.arrived.entry(barrier).or_default().insert(thread);
                     }
                 }
@@ -502,7 +485,7 @@ impl Worker<'_> {
     }
 
     fn bad_barrier(&mut self, pc: u32, lane: usize, offset: u32, mut problem: BadBarrier) {
-        let follows = std::mem::replace(&mut self.block.mbarriers.misused, true);
+        let follows = self.note_misuse();
         if let BadBarrier::TooManyArrivals { again, .. } = &mut problem {
             if follows {
                 return;

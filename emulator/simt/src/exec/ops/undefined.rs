@@ -190,7 +190,7 @@ impl Worker<'_> {
                 self.note_misuse();
             }
             // Two copies to one place were reported already.
-            if !self.block.bulk.has_overlapped() {
+            if !self.block.bulk.overlapped {
                 self.record_mistake_at(load, guilty, details);
             }
         }
@@ -213,11 +213,9 @@ impl Worker<'_> {
             let instr = self.job.instr_at(pc);
             let lanes = self.checks.shadow.lanes(spot) & active;
             let stored = if element >= 8 { u64::MAX } else { (1 << (8 * element)) - 1 };
-            let computed = lanes
-                .iter()
-                .filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed())
-                .filter(|&lane| self.checks.shadow.bits(spot, lane) & stored != 0)
-                .collect::<LaneMask>();
+            let shadow = &self.checks.shadow;
+            let is_stored = |lane| shadow.bits(spot, lane) & stored != 0;
+            let computed = lanes.filter(|lane| shadow.origins(spot, lane).is_computed() && is_stored(lane));
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
             moved |= lanes & !computed;
         }

@@ -106,8 +106,7 @@ impl Worker<'_> {
         for (matrix, &src) in access.regs.iter().take(usize::from(access.n)).enumerate() {
             let Some(spot) = self.checks.shadow.source(src) else { continue };
             let lanes = self.checks.shadow.lanes(spot) & active;
-            let computed =
-                lanes.iter().filter(|&lane| self.checks.shadow.origins(spot, lane).is_computed()).collect::<LaneMask>();
+            let computed = lanes.filter(|lane| self.checks.shadow.origins(spot, lane).is_computed());
             self.undefined_use(spot, computed, Use::Stored { by: instr }, instr);
             for lane in (lanes & !computed).iter() {
                 let undefined = self.checks.shadow.bits(spot, lane);

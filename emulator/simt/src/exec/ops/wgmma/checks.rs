@@ -195,7 +195,7 @@ impl Worker<'_> {
             copy: Some(copy),
             fresh: None,
         };
-        if !self.block.bulk.has_overlapped() {
+        if !self.block.bulk.overlapped {
             self.record_mistake(pc, active, details);
         }
         true
@@ -283,7 +283,7 @@ impl Worker<'_> {
     /// Reports a factor in shared memory that has changed since the product was issued.
     pub(super) fn check_unchanged(&mut self, seen: &FactorBytes, factor: usize, pc: u32, active: LaneMask) {
         // A copy that came too late or too early was reported, and that changes its place.
-        if self.was_misused() {
+        if self.block.mbarriers.misused {
             return;
         }
         let shared = self.shared_bytes_now();
