@@ -37,14 +37,6 @@ impl From<program::limits::TooLarge> for DecodeError {
     }
 }
 
-macro_rules! refuse_if {
-    ($condition:expr, $error:expr) => {
-        if $condition {
-            return Err($error);
-        }
-    };
-}
-
 pub(super) type Result<T> = std::result::Result<T, DecodeError>;
 
 pub(super) fn unsupported(span: Span, what: impl Into<String>) -> DecodeError {

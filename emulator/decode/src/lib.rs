@@ -9,7 +9,9 @@
 
 #![cfg_attr(not(test), forbid(unsafe_code))]
 
-#[macro_use]
+#[macro_use(refuse_if)]
+extern crate program;
+
 mod error;
 mod hash;
 #[cfg(test)]

@@ -4,6 +4,16 @@
 
 #![forbid(unsafe_code)]
 
+/// Returns an error from the function if a condition holds.
+#[macro_export]
+macro_rules! refuse_if {
+    ($condition:expr, $error:expr) => {
+        if $condition {
+            return Err($error);
+        }
+    };
+}
+
 mod address;
 mod calls;
 mod instruction;

@@ -91,9 +91,7 @@ pub fn launch(
         }
     }
     let worker_bytes = grid::worker_bytes(&job);
-    if worker_bytes > launch_bytes {
-        return Err(LaunchRefused::LargeMemory { asked: worker_bytes, room: launch_bytes });
-    }
+    refuse_if!(worker_bytes > launch_bytes, LaunchRefused::LargeMemory { asked: worker_bytes, room: launch_bytes });
     let useful = useful_workers(kernel, request, n_threads, check_level);
     let max_workers = useful.min((launch_bytes / worker_bytes) as usize);
     let threads = options.threads.or_else(|| std::thread::available_parallelism().ok());

@@ -11,6 +11,9 @@
 
 #![deny(unsafe_code)]
 
+#[macro_use(refuse_if)]
+extern crate program;
+
 pub mod check;
 #[expect(unsafe_code, reason = "registers by index")]
 mod exec;

@@ -254,9 +254,7 @@ impl Memory {
     pub fn take(&self, bytes: u64) -> Result<(), OutOfMemory> {
         let mut state = self.write_state();
         let free = self.limit.saturating_sub(state.used);
-        if bytes > free {
-            return Err(OutOfMemory { asked: bytes, free, limit: self.limit });
-        }
+        refuse_if!(bytes > free, OutOfMemory { asked: bytes, free, limit: self.limit });
         state.used += bytes;
         Ok(())
     }
@@ -283,9 +281,7 @@ impl Memory {
     pub fn alloc(&self, bytes: u64, origin: Origin) -> Result<u64, OutOfMemory> {
         let mut state = self.write_state();
         let full = OutOfMemory { asked: bytes, free: self.limit.saturating_sub(state.used), limit: self.limit };
-        if bytes > full.free || bytes > MAX_BYTES {
-            return Err(full);
-        }
+        refuse_if!(bytes > full.free || bytes > MAX_BYTES, full);
         let backing = usize::try_from(bytes).ok().and_then(Bytes::zeroed).ok_or(full)?;
         let n = state.table.slots.len();
         let at_end = n as u64 + FIRST_NUMBER <= window::LAST_ALLOCATION;
@@ -335,9 +331,7 @@ impl Memory {
         let address = start as u64;
         let error = |near| AddressError { address, bytes: bytes as u64, near };
         let Some(end) = address.checked_add(bytes as u64) else { return Err(error(None)) };
-        if address == 0 || end >> window::BITS >= FIRST_NUMBER {
-            return Err(error(None));
-        }
+        refuse_if!(address == 0 || end >> window::BITS >= FIRST_NUMBER, error(None));
         let mut state = self.write_state();
         if let Some((_, below)) = state.table.host.range(..end.max(address + 1)).next_back()
             && below.base + below.bytes.len() as u64 > address

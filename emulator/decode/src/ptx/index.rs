@@ -114,9 +114,7 @@ impl<'a> Index<'a> {
     /// Returns the address of a function that can be called through it.
     pub(crate) fn callable(&self, function: &Function, span: Span) -> Result<u64> {
         let name = &function.name;
-        if function.kind == FunctionKind::Entry {
-            return Err(unsupported(span, format!("the address of kernel `{name}`")));
-        }
+        refuse_if!(function.kind == FunctionKind::Entry, unsupported(span, format!("the address of kernel `{name}`")));
         if function.body.is_none() {
             return Err(invalid(
                 span,

@@ -98,9 +98,7 @@ impl<'a> PtxLowering<'a> {
 
     /// Lowers `ld.param` from a register.
     pub(super) fn load_param(&mut self, to: &'a Operand, from: Reg, bytes: u32, ty: Type) -> Result<()> {
-        if ty.bytes() > bytes {
-            return Err(self.invalid(format!("{} bytes of a parameter of {bytes}", ty.bytes())));
-        }
+        refuse_if!(ty.bytes() > bytes, self.invalid(format!("{} bytes of a parameter of {bytes}", ty.bytes())));
         let Some(reg) = self.wanted(to)? else { return Ok(()) };
         let src = self.low_part(from, ty)?;
         let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32);
@@ -119,9 +117,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     pub(super) fn store_param(&mut self, to: Reg, bytes: u32, from: &'a Operand, ty: Type) -> Result<()> {
-        if ty.bytes() > bytes {
-            return Err(self.invalid(format!("{} bytes to a parameter of {bytes}", ty.bytes())));
-        }
+        refuse_if!(ty.bytes() > bytes, self.invalid(format!("{} bytes to a parameter of {bytes}", ty.bytes())));
         let class = match from {
             Operand::Vector(list) if list.len() == 1 => return self.store_param(to, bytes, &list[0], ty),
             _ if self.is_register(from, Class::Bits64)? => Class::Bits64,

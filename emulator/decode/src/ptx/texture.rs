@@ -36,9 +36,7 @@ impl<'a> PtxLowering<'a> {
             *place = self.source(operand, Class::Bits32, Some(kind))?;
         }
         let elements = self.elements(&instruction.operands[0])?;
-        if elements.len() != 4 {
-            return Err(self.invalid(format!("{} registers for 4 components", elements.len())));
-        }
+        refuse_if!(elements.len() != 4, self.invalid(format!("{} registers for 4 components", elements.len())));
         let mut dst = [None; 4];
         for (at, place) in dst.iter_mut().enumerate() {
             *place = match &elements {

@@ -86,9 +86,7 @@ impl<'a> PtxLowering<'a> {
             )));
         }
         let (scales, transposes) = numbers.split_at(2);
-        if scales.iter().any(|scale| scale.abs() != 1) {
-            return Err(self.invalid("a factor is scaled by 1 or -1"));
-        }
+        refuse_if!(scales.iter().any(|scale| scale.abs() != 1), self.invalid("a factor is scaled by 1 or -1"));
         if transposes.iter().any(|t| !matches!(t, 0 | 1)) {
             return Err(self.invalid("0 or 1 says whether a factor is transposed"));
         }
@@ -119,9 +117,7 @@ impl<'a> PtxLowering<'a> {
                 .collect::<Result<_>>()?,
             Elements::Registers(list) => list.iter().map(|reg| reg.id as Src).collect(),
         };
-        if registers.len() != n {
-            return Err(self.invalid(format!("{n} {what} are needed here, not {}", registers.len())));
-        }
+        refuse_if!(registers.len() != n, self.invalid(format!("{n} {what} are needed here, not {}", registers.len())));
         Ok(registers.into())
     }
 }

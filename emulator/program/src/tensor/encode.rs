@@ -67,16 +67,10 @@ impl TensorMap {
     pub fn decode(bytes: &[u8; BYTES]) -> Result<Self, NotATensorMap> {
         let (chunks, _) = bytes.as_chunks::<8>();
         let words: [u64; BYTES / 8] = std::array::from_fn(|i| u64::from_le_bytes(chunks[i]));
-        if words == [0; BYTES / 8] {
-            return Err(NotATensorMap::Zeros);
-        }
-        if words[0] != MAGIC {
-            return Err(NotATensorMap::Other);
-        }
+        refuse_if!(words == [0; BYTES / 8], NotATensorMap::Zeros);
+        refuse_if!(words[0] != MAGIC, NotATensorMap::Other);
         let changed = NotATensorMap::Changed;
-        if words[word::HASH] != hash(&words) {
-            return Err(changed);
-        }
+        refuse_if!(words[word::HASH] != hash(&words), changed);
         let kinds = words[word::KINDS].to_le_bytes().map(usize::from);
         let rank = kinds[0].min(RANKS);
         let half = |first: usize, d: usize| (words[first + d / 2] >> (d % 2 * 32)) as u32;

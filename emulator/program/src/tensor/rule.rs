@@ -61,41 +61,23 @@ impl fmt::Display for Rule {
 }
 
 pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
-    if !map.address.is_multiple_of(PIECE) {
-        return Err(Rule::Address(map.address));
-    }
+    refuse_if!(!map.address.is_multiple_of(PIECE), Rule::Address(map.address));
     for d in 0..map.rank {
-        if !(1..=1 << 32).contains(&map.dims[d]) {
-            return Err(Rule::Dimension(d, map.dims[d]));
-        }
+        refuse_if!(!(1..=1 << 32).contains(&map.dims[d]), Rule::Dimension(d, map.dims[d]));
     }
     for d in 1..map.rank {
         let stride = map.strides[d];
-        if !stride.is_multiple_of(PIECE) || stride >= 1 << 40 {
-            return Err(Rule::Stride(d - 1, stride));
-        }
+        refuse_if!(!stride.is_multiple_of(PIECE) || stride >= 1 << 40, Rule::Stride(d - 1, stride));
     }
     for d in 0..map.rank {
-        if !(1..=256).contains(&map.box_dims[d]) {
-            return Err(Rule::Box(d, map.box_dims[d].into()));
-        }
-        if !(1..=8).contains(&map.steps[d]) {
-            return Err(Rule::Step(d, map.steps[d].into()));
-        }
+        refuse_if!(!(1..=256).contains(&map.box_dims[d]), Rule::Box(d, map.box_dims[d].into()));
+        refuse_if!(!(1..=8).contains(&map.steps[d]), Rule::Step(d, map.steps[d].into()));
     }
     let row = u64::from(map.box_dims[0]) * map.element.bytes();
     let span = map.swizzle.span();
-    if !row.is_multiple_of(PIECE) {
-        return Err(Rule::Row(row));
-    }
-    if map.shared_bytes() > SHARED_BYTES {
-        return Err(Rule::BoxBytes(map.shared_bytes()));
-    }
-    if span != 0 && row > span {
-        return Err(Rule::Swizzle(row, span));
-    }
-    if map.fill == Fill::Nan && !map.element.is_float() {
-        return Err(Rule::Nan);
-    }
+    refuse_if!(!row.is_multiple_of(PIECE), Rule::Row(row));
+    refuse_if!(map.shared_bytes() > SHARED_BYTES, Rule::BoxBytes(map.shared_bytes()));
+    refuse_if!(span != 0 && row > span, Rule::Swizzle(row, span));
+    refuse_if!(map.fill == Fill::Nan && !map.element.is_float(), Rule::Nan);
     Ok(())
 }

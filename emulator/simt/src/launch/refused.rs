@@ -88,21 +88,15 @@ pub fn check(
     }
     if let Some(most) = kernel.max_threads {
         let limit: u64 = most.iter().map(|&n| u64::from(n.max(1))).product();
-        if threads > limit {
-            return Err(LaunchRefused::AboveLaunchBounds { threads, limit });
-        }
+        refuse_if!(threads > limit, LaunchRefused::AboveLaunchBounds { threads, limit });
     }
     check_cluster(kernel, request.grid, request.options.cluster)?;
     let fixed = u64::from(kernel.shared_static_bytes);
     let total = fixed + u64::from(request.dynamic_shared);
-    if total > u64::from(MAX_SHARED_OPT_IN) {
-        return Err(LaunchRefused::LargeShared);
-    }
+    refuse_if!(total > u64::from(MAX_SHARED_OPT_IN), LaunchRefused::LargeShared);
     let allowed =
         allowed_dynamic.map_or(u64::from(MAX_SHARED), |allowed| u64::from(MAX_SHARED).max(u64::from(allowed) + fixed));
-    if total > allowed {
-        return Err(LaunchRefused::SharedNotAllowed);
-    }
+    refuse_if!(total > allowed, LaunchRefused::SharedNotAllowed);
     Ok(())
 }
 
@@ -118,9 +112,7 @@ pub fn check_cluster(kernel: &DecodedKernel, grid: [u32; 3], asked: Option<[u32;
     };
     let most = directives.max_blocks.unwrap_or(MAX_CLUSTER).min(MAX_CLUSTER);
     let blocks = cluster.iter().map(|&n| u64::from(n)).try_fold(1u64, u64::checked_mul);
-    if blocks.is_none_or(|n| n == 0 || n > u64::from(most)) {
-        return Err(LaunchRefused::ClusterSize { cluster, most });
-    }
+    refuse_if!(blocks.is_none_or(|n| n == 0 || n > u64::from(most)), LaunchRefused::ClusterSize { cluster, most });
     if grid.iter().zip(cluster).any(|(&grid, n)| !grid.is_multiple_of(n)) {
         return Err(LaunchRefused::GridOfClusters { cluster });
     }
@@ -131,12 +123,8 @@ pub fn check_cluster(kernel: &DecodedKernel, grid: [u32; 3], asked: Option<[u32;
 pub(super) fn sizes(kernel: &DecodedKernel, request: &LaunchRequest) -> Result<(u32, u32), LaunchRefused> {
     check(kernel, request, Some(request.dynamic_shared))?;
     let given = request.params.len();
-    if given < kernel.param_bytes as usize {
-        return Err(LaunchRefused::ParameterBytes { given });
-    }
-    if kernel.local_bytes > LOCAL_BYTES {
-        return Err(LaunchRefused::LargeLocal);
-    }
+    refuse_if!(given < kernel.param_bytes as usize, LaunchRefused::ParameterBytes { given });
+    refuse_if!(kernel.local_bytes > LOCAL_BYTES, LaunchRefused::LargeLocal);
     let shared = kernel
         .shared_dynamic_base
         .checked_add(request.dynamic_shared)

@@ -141,9 +141,7 @@ fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usiz
         }
         MemSpace::Param => {
             let offset = address.wrapping_sub(window::PARAM);
-            if writes {
-                return Err((Some(AccessProblem::ReadOnly), MemSpace::Param, offset));
-            }
+            refuse_if!(writes, (Some(AccessProblem::ReadOnly), MemSpace::Param, offset));
             if !inside(offset, job.params.len() as u64) {
                 return out_of_bounds(MemSpace::Param, offset);
             }
@@ -154,9 +152,7 @@ fn find(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, address: u64, lane: usiz
             (find_global(job, address, bytes, writes).map_err(fault)?, MemSpace::Global, address)
         }
     };
-    if !aligned {
-        return Err((Some(AccessProblem::Misaligned), space, offset));
-    }
+    refuse_if!(!aligned, (Some(AccessProblem::Misaligned), space, offset));
     Ok(LaneMemory { host, space, own: (space == MemSpace::Shared).then_some(offset) })
 }
 
@@ -178,17 +174,13 @@ fn find_remote(
     offset: u64,
 ) -> Result<LaneMemory, LaneFault> {
     let job = worker.job;
-    if worker.remote_problem(given).is_some() {
-        return Err((None, MemSpace::Shared, given));
-    }
+    refuse_if!(worker.remote_problem(given).is_some(), (None, MemSpace::Shared, given));
     let inside = |(_, to): (u32, u32)| bytes <= u64::from(to) - offset;
     let Some(block) = worker.member_mut(rank) else { return Err((None, MemSpace::Shared, given)) };
     if !block.shared_range(job, offset).is_some_and(inside) {
         return Err((Some(AccessProblem::OutOfBounds), MemSpace::Shared, given));
     }
-    if !offset.is_multiple_of(bytes) {
-        return Err((Some(AccessProblem::Misaligned), MemSpace::Shared, given));
-    }
+    refuse_if!(!offset.is_multiple_of(bytes), (Some(AccessProblem::Misaligned), MemSpace::Shared, given));
     Ok(LaneMemory { host: block.shared_start().wrapping_add(offset as usize), space: MemSpace::Shared, own: None })
 }
 
@@ -201,9 +193,7 @@ pub(crate) fn find_global(job: &LaunchJob<'_>, address: u64, bytes: u64, writes:
             _ => (AccessProblem::OutOfBounds, MemSpace::Generic, address),
         });
     };
-    if writes && allocation.origin.read_only {
-        return Err((AccessProblem::ReadOnly, MemSpace::Global, address));
-    }
+    refuse_if!(writes && allocation.origin.read_only, (AccessProblem::ReadOnly, MemSpace::Global, address));
     if writes && !job.check_level.checks() {
         allocation.bytes.trust();
     }

@@ -44,9 +44,7 @@ impl Worker<'_> {
 
     fn start_tensor_copy(&mut self, t: &TensorCopy, pc: u32, lane: usize) -> Result<(), BadTensor> {
         let map = self.tensor_map(t, lane)?;
-        if map.rank != usize::from(t.dims) {
-            return Err(BadTensor::Rank { map: map.rank as u8, given: t.dims });
-        }
+        refuse_if!(map.rank != usize::from(t.dims), BadTensor::Rank { map: map.rank as u8, given: t.dims });
         let mut position = [0; RANKS];
         for (place, &src) in position.iter_mut().zip(&t.at).take(map.rank) {
             *place = self.u32_at(src, lane) as i32;
@@ -60,9 +58,7 @@ impl Worker<'_> {
             return Err(BadTensor::Negative { dimension: d as u8, at: position[d] });
         }
         let offset = self.offset_from_here(self.address_at(&t.shared, lane));
-        if !offset.is_multiple_of(SHARED_ALIGN.into()) {
-            return Err(BadTensor::Shared(offset));
-        }
+        refuse_if!(!offset.is_multiple_of(SHARED_ALIGN.into()), BadTensor::Shared(offset));
         self.begin(BoxCopy { map, position, pc, lane }, (offset, t.blocks), &t.way);
         Ok(())
     }
@@ -221,9 +217,7 @@ impl Worker<'_> {
 
     fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
         let address = place(&t.map, t.map_space.window(), self.address_value(&t.map, lane));
-        if !address.is_multiple_of(MAP_ALIGN) {
-            return Err(BadTensor::MapAlign(address));
-        }
+        refuse_if!(!address.is_multiple_of(MAP_ALIGN), BadTensor::MapAlign(address));
         let mut bytes = [0; BYTES];
         let window = address >> window::BITS;
         if window == window::PARAM >> window::BITS {
