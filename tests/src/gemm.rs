@@ -66,13 +66,7 @@ impl GemmKernel {
 
     /// Launches the kernel of this PTX. The last matrix of its parameters is `target`, and C or the transposed one.
     pub fn launch<T: Value>(
-        &self,
-        gpu: &Gpu,
-        ptx: &str,
-        sizes: &[usize],
-        inputs: &[&[T]],
-        target: u64,
-        options: LaunchOptions,
+        &self, gpu: &Gpu, ptx: &str, sizes: &[usize], inputs: &[&[T]], target: u64, options: LaunchOptions,
     ) -> Result<Report, String> {
         let module = gpu.load(ptx).unwrap_or_else(|error| panic!("{}: {error}", self.name));
         let mut arguments: Vec<Argument> = sizes.iter().map(|&size| (size as i32).into()).collect();

@@ -54,12 +54,7 @@ impl Gpu {
     }
 
     pub fn launch(
-        &self,
-        module: &Module,
-        name: &str,
-        shape: Geometry,
-        arguments: &[Argument],
-        options: LaunchOptions,
+        &self, module: &Module, name: &str, shape: Geometry, arguments: &[Argument], options: LaunchOptions,
     ) -> Result<Report, String> {
         let loaded = module.kernel(name).ok_or_else(|| format!("no kernel `{name}`"))?;
         let params = loaded.param_block(arguments).map_err(|error| error.to_string())?;
@@ -69,11 +64,7 @@ impl Gpu {
     /// Launches a kernel with bytes for parameters, right or wrong, and returns also the codes of all mistakes: a
     /// report leaves out those that follow from another one.
     pub fn launch_raw(
-        &self,
-        kernel: &LoadedKernel,
-        shape: Geometry,
-        params: Vec<u8>,
-        options: LaunchOptions,
+        &self, kernel: &LoadedKernel, shape: Geometry, params: Vec<u8>, options: LaunchOptions,
     ) -> Result<(Report, Vec<Code>), String> {
         let request = shape.request(params, options);
         match self.0.launch(kernel, &request) {
@@ -88,11 +79,7 @@ impl Gpu {
     /// Returns the words that the kernel `steps` of a module sees in 32 threads of each block, or the first finding. It
     /// gets global memory with these words, and room for `seen`.
     pub fn steps(
-        module: &str,
-        memory: &[u32],
-        seen: &[u32],
-        grid: [u32; 3],
-        options: LaunchOptions,
+        module: &str, memory: &[u32], seen: &[u32], grid: [u32; 3], options: LaunchOptions,
     ) -> Result<Vec<u32>, String> {
         let gpu = Self::default();
         let (words, out) = (gpu.upload(memory), gpu.upload(seen));

@@ -348,10 +348,7 @@ fn wmma(all: &mut Vec<Fixture>, (element, shapes, sums): Wmma) {
 /// Returns a product of fragments that are loaded before it. `name` is without shape and layouts; `sums` are the types
 /// of C and D.
 fn wmma_product(
-    name: &str,
-    (a, b): (&str, &str),
-    element: Element,
-    [c, d]: [Element; 2],
+    name: &str, (a, b): (&str, &str), element: Element, [c, d]: [Element; 2],
     (shape, [n_a, n_b, n_c, n_d]): (&str, [usize; 4]),
 ) -> Fixture {
     let [m, n, k] = sizes(shape);

@@ -51,10 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn with_config<T>(
-    cluster: Option<[u32; 3]>,
-    grid: [u32; 3],
-    block: u32,
-    f: impl FnOnce(&sys::CUlaunchConfig) -> T,
+    cluster: Option<[u32; 3]>, grid: [u32; 3], block: u32, f: impl FnOnce(&sys::CUlaunchConfig) -> T,
 ) -> T {
     let mut attributes = Vec::new();
     if let Some([x, y, z]) = cluster {

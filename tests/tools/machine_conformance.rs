@@ -70,10 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// Sorts fixtures by whether they answer right. What does not assemble or load together is tried in halves.
 fn try_all<'a>(
-    ptxas: &Path,
-    group: &[&'a Fixture],
-    hardware: &Answers,
-    right: &mut Vec<&'a Fixture>,
+    ptxas: &Path, group: &[&'a Fixture], hardware: &Answers, right: &mut Vec<&'a Fixture>,
     wrong: &mut BTreeMap<String, String>,
 ) {
     let cubin = assemble(ptxas, &module(group));

@@ -18,8 +18,7 @@ pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static Catal
 
 /// Splits words into kernels of a step, all without one, and sizes.
 pub(crate) fn kernels_and_sizes<'w>(
-    step: &'static Step,
-    words: &[&'w str],
+    step: &'static Step, words: &[&'w str],
 ) -> Result<(Vec<&'static CatalogKernel>, Vec<&'w str>)> {
     let (sizes, names): (Vec<&str>, Vec<&str>) =
         words.iter().partition(|word| word.starts_with(|c: char| c.is_ascii_digit()));

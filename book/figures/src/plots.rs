@@ -44,10 +44,7 @@ impl Axis {
 
 /// Draws lines across both axes at these values, with labels below and on the left.
 pub(crate) fn grid(
-    drawing: &mut Drawing,
-    [x, y]: [Axis; 2],
-    below: impl IntoIterator<Item = f64>,
-    left: impl IntoIterator<Item = f64>,
+    drawing: &mut Drawing, [x, y]: [Axis; 2], below: impl IntoIterator<Item = f64>, left: impl IntoIterator<Item = f64>,
 ) {
     for tick in below {
         drawing.line("line", (x.at(tick), y.to), (x.at(tick), y.from));

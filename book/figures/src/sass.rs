@@ -244,8 +244,7 @@ fn listing(kernel: &str, from: u32, to: u32) -> anyhow::Result<String> {
 
 /// Returns a table with a row for one pass of each kernel's loop; semicolons separate the titles of its columns.
 fn table_of_loops<N: ToString>(
-    titles: &str,
-    kernels: impl IntoIterator<Item = &'static str>,
+    titles: &str, kernels: impl IntoIterator<Item = &'static str>,
     numbers: impl Fn(&Code, &[&Instruction]) -> anyhow::Result<Vec<N>>,
 ) -> anyhow::Result<String> {
     let mut table = Table::new(titles.split(';'));

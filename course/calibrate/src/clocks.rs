@@ -104,10 +104,7 @@ impl<'g> Bench<'g> {
 /// Returns memory with an address in each of `n` places, `apart` bytes from each other: that of the place that `next`
 /// names.
 pub(crate) fn links(
-    gpu: &Gpu,
-    n: usize,
-    apart: usize,
-    next: impl Fn(usize) -> usize,
+    gpu: &Gpu, n: usize, apart: usize, next: impl Fn(usize) -> usize,
 ) -> Result<CudaSlice<u64>, StepError> {
     use cudarc::driver::DevicePtr as _;
     let words = apart / size_of::<u64>();

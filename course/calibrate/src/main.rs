@@ -58,8 +58,7 @@ const REPEATS: usize = 9;
 
 /// Measures the time for one more of something: from the times of two numbers of it, the median of some tries.
 fn slope<N: Copy + Into<f64>>(
-    numbers: [N; 2],
-    mut time: impl FnMut(N) -> Result<f64, StepError>,
+    numbers: [N; 2], mut time: impl FnMut(N) -> Result<f64, StepError>,
 ) -> Result<f64, StepError> {
     let [few, many] = numbers;
     let mut samples = Vec::new();

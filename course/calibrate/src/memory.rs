@@ -109,12 +109,7 @@ fn scattered(gpu: &Gpu, name: &str, n_sms: u32, bytes: usize) -> Result<f64, Ste
 /// Returns the nanoseconds of a round of the kernel `name`, which takes the number of rounds, the `n` elements of its
 /// memory, an argument for some, the memory, and where it loads, one float for each thread.
 fn round_ns(
-    gpu: &Gpu,
-    name: &str,
-    blocks: u32,
-    n: i32,
-    element_bytes: usize,
-    more: Option<i32>,
+    gpu: &Gpu, name: &str, blocks: u32, n: i32, element_bytes: usize, more: Option<i32>,
 ) -> Result<f64, StepError> {
     let kernel = session::load(gpu, CODE.ptx, name)?;
     let mut memory: CudaSlice<u8> = gpu.stream.alloc_zeros(n as usize * element_bytes)?;

@@ -9,10 +9,7 @@ use std::thread;
 /// # Panics
 /// Panics if a job does.
 pub fn run<J: Sync, R: Send>(
-    jobs: &[J],
-    most: usize,
-    run: impl Fn(&J) -> R + Sync,
-    goes_on: impl Fn(&R) -> bool + Sync,
+    jobs: &[J], most: usize, run: impl Fn(&J) -> R + Sync, goes_on: impl Fn(&R) -> bool + Sync,
 ) -> Vec<R> {
     let n = thread::available_parallelism().map_or(1, NonZeroUsize::get).min(most);
     run_on(n, jobs, run, goes_on)
@@ -23,10 +20,7 @@ pub fn run<J: Sync, R: Send>(
 /// # Panics
 /// Panics if a job does.
 pub fn run_on<J: Sync, R: Send>(
-    n_threads: usize,
-    jobs: &[J],
-    run: impl Fn(&J) -> R + Sync,
-    goes_on: impl Fn(&R) -> bool + Sync,
+    n_threads: usize, jobs: &[J], run: impl Fn(&J) -> R + Sync, goes_on: impl Fn(&R) -> bool + Sync,
 ) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let work = || {

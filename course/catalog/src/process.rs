@@ -57,10 +57,7 @@ const POLL: Duration = Duration::from_millis(20);
 /// Standard input is that of `command`. The program has a process group of its own: Ctrl-C in a terminal reaches the
 /// caller alone, so that a signal that ends the program is not mistaken for something that the program did.
 pub fn run(
-    mut command: Command,
-    limit: Duration,
-    max_output: usize,
-    interrupted: &dyn Fn() -> bool,
+    mut command: Command, limit: Duration, max_output: usize, interrupted: &dyn Fn() -> bool,
 ) -> std::io::Result<ProcessOutput> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);

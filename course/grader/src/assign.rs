@@ -115,10 +115,7 @@ pub type AssignedWork = (Vec<AssignedTask>, Vec<(String, Question)>);
 /// Reads tasks and questions from the checkout at `root`; `starter` returns the learner's starting point. The numbers
 /// of `vNN.variant` are drawn from the seed.
 pub fn choose(
-    root: &Path,
-    names: &[TaskName],
-    seed: u64,
-    starter: impl Fn(&Task) -> Result<String, StarterError>,
+    root: &Path, names: &[TaskName], seed: u64, starter: impl Fn(&Task) -> Result<String, StarterError>,
 ) -> Result<AssignedWork, AssignError> {
     let (mut given, mut questions): (Vec<AssignedTask>, Vec<_>) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();

@@ -146,10 +146,7 @@ pub fn run(grading: &Grading<'_>, on_progress: OnProgress<'_>) -> Result<ClassGr
 
 /// Judges one of several parts, without reports.
 pub fn run_part(
-    grading: &Grading<'_>,
-    part: usize,
-    n_parts: usize,
-    on_progress: OnProgress<'_>,
+    grading: &Grading<'_>, part: usize, n_parts: usize, on_progress: OnProgress<'_>,
 ) -> Result<(), GradingError> {
     let found = find(grading)?;
     judge_all(grading, &found, Some((part, n_parts)), on_progress)
@@ -228,9 +225,7 @@ fn key(mut of_task: Sha256, source: &str) -> String {
 }
 
 fn judge_all(
-    grading: &Grading<'_>,
-    found: &[(Submission, Vec<Entry<'_>>)],
-    part: Option<(usize, usize)>,
+    grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)], part: Option<(usize, usize)>,
     on_progress: OnProgress<'_>,
 ) -> Result<(), GradingError> {
     let work = work(grading.out);
@@ -427,8 +422,7 @@ fn share_in_time(rubric: &Rubric, submission: &Submission, notes: &mut Vec<Strin
 
 /// Compares the kernels of each task with each other, with those of earlier submissions, and with the book's.
 fn compare(
-    grading: &Grading<'_>,
-    found: &[(Submission, Vec<Entry<'_>>)],
+    grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)],
 ) -> Result<(Vec<SameKernel>, Vec<SimilarPair>), FileError> {
     let tasks = &grading.rubric.tasks;
     let (mut same, mut similar) = (Vec::new(), Vec::new());

@@ -193,9 +193,7 @@ impl Gpu {
 impl Gpu {
     /// Returns the module of a text, which is loaded on first use.
     pub(crate) fn module(
-        &self,
-        ptx: &str,
-        load: impl FnOnce(&str) -> Result<Arc<CudaModule>, StepError>,
+        &self, ptx: &str, load: impl FnOnce(&str) -> Result<Arc<CudaModule>, StepError>,
     ) -> Result<Arc<CudaModule>, StepError> {
         let known = |(text, _): &&(String, Arc<CudaModule>)| text == ptx;
         if let Some((_, module)) = self.modules.borrow().iter().find(known) {

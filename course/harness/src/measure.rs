@@ -129,11 +129,7 @@ pub(crate) fn too_large(gpu: &Gpu, config: LaunchConfig) -> Option<String> {
 
 /// Wraps a step's launch in the form that sessions take.
 pub(crate) fn gemm<'g, T: Real, R: Real>(
-    gpu: &'g Gpu,
-    loaded: Loaded,
-    launch: LaunchGemm<T, R>,
-    shape: Shape,
-    config: LaunchConfig,
+    gpu: &'g Gpu, loaded: Loaded, launch: LaunchGemm<T, R>, shape: Shape, config: LaunchConfig,
 ) -> Launch<'g, T, R> {
     Box::new(move |operands| {
         let gemm = Gemm {
@@ -152,11 +148,7 @@ pub(crate) fn gemm<'g, T: Real, R: Real>(
 
 /// Wraps a step's launch of a transpose in the form that sessions take.
 pub(crate) fn transpose(
-    gpu: &Gpu,
-    kernel: CudaFunction,
-    launch: LaunchTranspose,
-    shape: Shape,
-    config: LaunchConfig,
+    gpu: &Gpu, kernel: CudaFunction, launch: LaunchTranspose, shape: Shape, config: LaunchConfig,
 ) -> Launch<'_, f32> {
     Box::new(move |operands| {
         let transpose =

@@ -26,9 +26,7 @@ pub(crate) struct StepRun<'a> {
 
 impl<'a> StepRun<'a> {
     pub(crate) fn new(
-        step: &'static catalog::Step,
-        kernels: &'a [Kernel],
-        common: &args::Common,
+        step: &'static catalog::Step, kernels: &'a [Kernel], common: &args::Common,
     ) -> Result<Self, StepError> {
         let mut kernels = choose(step, kernels, common)?;
         let ptx = common.ptx.as_deref().map(read_ptx).transpose()?;
@@ -76,9 +74,7 @@ impl<'a> StepRun<'a> {
 
 /// Returns the requested kernels, in the order of the catalogue.
 fn choose<'a>(
-    step: &'static catalog::Step,
-    kernels: &'a [Kernel],
-    common: &args::Common,
+    step: &'static catalog::Step, kernels: &'a [Kernel], common: &args::Common,
 ) -> Result<Vec<&'a Kernel>, StepError> {
     let Kernels { kernel: part, lang } = &common.kernels;
     let kernels = || kernels.iter().filter(|kernel| *lang == Lang::Both || kernel.is_rust == (*lang == Lang::Rust));

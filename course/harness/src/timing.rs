@@ -68,10 +68,7 @@ fn at_least(one_ms: f64) -> usize {
 // ANCHOR: protocol
 /// Times a session that has been verified; with a `duel`, in turns with the yardstick too.
 pub fn time<T: Real, R: Real>(
-    gpu: &Gpu,
-    session: &mut Session<'_, T, R>,
-    mut other: Option<Competitor<'_>>,
-    duel: Option<duel::Plan>,
+    gpu: &Gpu, session: &mut Session<'_, T, R>, mut other: Option<Competitor<'_>>, duel: Option<duel::Plan>,
 ) -> Result<Timed, StepError> {
     let clocks = Clocks::open(&gpu.context);
     let mut seen = Vec::new();
@@ -160,11 +157,7 @@ impl<'g> Scrub<'g> {
 
 /// Times the whole GPU part for data in ordinary memory: allocate, copy in, launch, copy out, free; host's clock.
 pub fn whole<T: Real, R: Real>(
-    gpu: &Gpu,
-    launch: &Launch<'_, T, R>,
-    a: &[T],
-    b: Option<&[T]>,
-    n_out: usize,
+    gpu: &Gpu, launch: &Launch<'_, T, R>, a: &[T], b: Option<&[T]>, n_out: usize,
 ) -> Result<Samples, StepError> {
     let stream = &gpu.stream;
     let mut samples = Vec::new();

@@ -165,10 +165,7 @@ impl<'a> EmulatedModule<'a> {
     /// Launches once, and returns the report with the contents of the output. The error is the finding about a refused
     /// launch.
     pub fn launch<T: Accumulator + Value>(
-        &self,
-        trial: &Trial<T>,
-        check_level: CheckLevel,
-        setup: &LaunchSetup,
+        &self, trial: &Trial<T>, check_level: CheckLevel, setup: &LaunchSetup,
     ) -> Result<(Report, Vec<T>), Box<Finding>> {
         self.run(trial, check_level, setup).map(|(report, got)| (report(), got))
     }
@@ -176,10 +173,7 @@ impl<'a> EmulatedModule<'a> {
     /// Launches once, and returns a function that makes the report, which takes longer than a small launch where there
     /// are mistakes, with the contents of the output.
     pub(crate) fn run<T: Accumulator + Value>(
-        &self,
-        trial: &Trial<T>,
-        check_level: CheckLevel,
-        setup: &LaunchSetup,
+        &self, trial: &Trial<T>, check_level: CheckLevel, setup: &LaunchSetup,
     ) -> Result<(impl FnOnce() -> Report, Vec<T>), Box<Finding>> {
         let buffers = self.place(trial)?;
         let ran = self.request(trial, &buffers, check_level, setup).and_then(|request| {
@@ -207,10 +201,7 @@ impl<'a> EmulatedModule<'a> {
 
     /// Launches once, and returns the report with the steps of a warp of the first block.
     pub fn trace<T: Accumulator + Value>(
-        &self,
-        trial: &Trial<T>,
-        warp: u32,
-        max_steps: usize,
+        &self, trial: &Trial<T>, warp: u32, max_steps: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
         let buffers = self.place(trial).ok()?;
         let request = self.request(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
@@ -224,10 +215,7 @@ impl<'a> EmulatedModule<'a> {
     /// Predicts a launch of `code`, which must be the loaded machine code, on a GPU. The timeline has the issues of the
     /// schedulers for some clocks in the middle of it.
     pub fn predict<T: Accumulator + Value>(
-        &self,
-        trial: &Trial<T>,
-        code: &sass::CubinKernel,
-        clocks: u64,
+        &self, trial: &Trial<T>, code: &sass::CubinKernel, clocks: u64,
     ) -> Result<(timing::Prediction, timing::Timeline), JudgeError> {
         let buffers = self.place(trial)?;
         let setup = self.launch_setup(trial.shape);
@@ -268,11 +256,7 @@ impl<'a> EmulatedModule<'a> {
     }
 
     fn request<T: Accumulator + Value>(
-        &self,
-        trial: &Trial<T>,
-        buffers: &[u64],
-        check_level: CheckLevel,
-        setup: &LaunchSetup,
+        &self, trial: &Trial<T>, buffers: &[u64], check_level: CheckLevel, setup: &LaunchSetup,
     ) -> Result<LaunchRequest, Box<Finding>> {
         let task = self.request.task;
         let argument = |name: &String| match trial.argument(name) {

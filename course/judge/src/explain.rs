@@ -24,8 +24,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
 }
 
 fn counted<T: Accumulator + Value>(
-    request: &Request<'_>,
-    module: &EmulatedModule<'_>,
+    request: &Request<'_>, module: &EmulatedModule<'_>,
 ) -> Result<Explained, JudgeError> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };

@@ -126,10 +126,7 @@ const BATCH_SEED_STRIDE: u64 = 1 << 32;
 /// Returns the launches that decide about a shape, in order: first on integers, where every sum is exact. Each is made
 /// on demand, with the given threads; 0 for one per core.
 pub fn trials<T: Accumulator>(
-    work: TaskWork,
-    shape: Shape,
-    seed: u64,
-    threads: usize,
+    work: TaskWork, shape: Shape, seed: u64, threads: usize,
 ) -> impl DoubleEndedIterator<Item = Trial<T>> {
     let launches: &'static [(Data, f32, f32)] = match work {
         _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
@@ -175,12 +172,7 @@ fn transpose<T: Accumulator>(work: TaskWork, shape: Shape, seed: u64, threads: u
 }
 
 fn product<T: Accumulator>(
-    work: TaskWork,
-    shape: Shape,
-    seed: u64,
-    threads: usize,
-    data: Data,
-    factors: [f32; 2],
+    work: TaskWork, shape: Shape, seed: u64, threads: usize, data: Data, factors: [f32; 2],
 ) -> Trial<T> {
     let Shape { m, n, k } = shape;
     let [alpha, beta] = factors;

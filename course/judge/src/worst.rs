@@ -34,9 +34,7 @@ fn rows_apart(module: &EmulatedModule<'_>, access: &Access) -> Option<String> {
 
 /// Returns a sentence about the access with the highest avoidable cost.
 pub(crate) fn access<T: Accumulator + Value>(
-    module: &EmulatedModule<'_>,
-    trial: &Trial<T>,
-    measure: Measure,
+    module: &EmulatedModule<'_>, trial: &Trial<T>, measure: Measure,
 ) -> Option<String> {
     let space = match measure.column() {
         Column::Excess | Column::Wavefronts => MemSpace::Shared,

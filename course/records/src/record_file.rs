@@ -40,9 +40,7 @@ macro_rules! record_file {
             /// Changes a file, which is read again under a lock, so that what other processes added to it stays. After
             /// an error the file is unchanged.
             fn change(
-                base: &Self,
-                path: &std::path::Path,
-                change: impl FnOnce(&mut Self),
+                base: &Self, path: &std::path::Path, change: impl FnOnce(&mut Self),
             ) -> Result<(), crate::record_file::RecordError> {
                 let _lock = crate::record_file::lock_folder_of(path)?;
                 let mut record = Self::load_or(base, path)?;
@@ -62,9 +60,7 @@ macro_rules! record_file {
 pub(crate) use record_file;
 
 pub(crate) fn load_json<T: for<'a> Deserialize<'a>>(
-    path: &Path,
-    schema: u32,
-    schema_of: impl Fn(&T) -> u32,
+    path: &Path, schema: u32, schema_of: impl Fn(&T) -> u32,
 ) -> Result<T, RecordError> {
     let text = std::fs::read_to_string(path).map_err(FileError::at(path))?;
     let record: T = serde_json::from_str(&text).map_err(|why| RecordError::Format { path: path.to_owned(), why })?;

@@ -41,10 +41,7 @@ impl Comparison {
 /// Compares every element on `threads` threads, each of which takes a band of rows. A caller that knows the type says
 /// what value an element has, and whether it is what was there before the launch.
 pub(crate) fn compare_bands<T: Sync>(
-    threads: usize,
-    answer: &Answer<'_>,
-    got: &[T],
-    value: impl Fn(&T) -> f64 + Sync,
+    threads: usize, answer: &Answer<'_>, got: &[T], value: impl Fn(&T) -> f64 + Sync,
     is_untouched: impl Fn(&T) -> bool + Sync,
 ) -> Comparison {
     /// Fewer elements are not worth a thread.
@@ -59,11 +56,7 @@ pub(crate) fn compare_bands<T: Sync>(
 }
 
 fn compare_rows<T>(
-    answer: &Answer<'_>,
-    first_row: usize,
-    got: &[T],
-    value: impl Fn(&T) -> f64,
-    is_untouched: impl Fn(&T) -> bool,
+    answer: &Answer<'_>, first_row: usize, got: &[T], value: impl Fn(&T) -> f64, is_untouched: impl Fn(&T) -> bool,
 ) -> Comparison {
     let cols = answer.cols();
     let mut out = Comparison::default();

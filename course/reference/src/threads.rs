@@ -11,9 +11,7 @@ pub(crate) fn count(threads: usize) -> usize {
 /// Runs all jobs, each on a thread of its own, and returns their results. With `threads` = 1 they run here, one after
 /// another: a program whose number of threads is limited cannot start any.
 pub(crate) fn each<J: Send, R: Send>(
-    threads: usize,
-    jobs: impl IntoIterator<Item = J>,
-    run: impl Fn(J) -> R + Sync,
+    threads: usize, jobs: impl IntoIterator<Item = J>, run: impl Fn(J) -> R + Sync,
 ) -> Vec<R> {
     if threads == 1 {
         return jobs.into_iter().map(run).collect();

@@ -239,10 +239,7 @@ const WIDEST: u32 = 16;
 /// Returns the share of the bytes that instructions of a kind move in accesses of 128 bits. Asynchronous copies are
 /// global loads.
 fn wide(
-    taken: &CountedLaunch<'_>,
-    kind: &str,
-    bytes: fn(&Counters) -> u64,
-    atomics: fn(&Counters) -> u64,
+    taken: &CountedLaunch<'_>, kind: &str, bytes: fn(&Counters) -> u64, atomics: fn(&Counters) -> u64,
 ) -> Option<f64> {
     let (mut all, mut wide) = (0, 0);
     for (text, counters) in taken.instructions {

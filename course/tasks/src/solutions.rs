@@ -159,10 +159,7 @@ pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
 
 /// Appends the text of a file unless it is already included.
 pub(crate) fn join(
-    root: &Path,
-    file: &Path,
-    text: &mut String,
-    included_files: &mut Vec<PathBuf>,
+    root: &Path, file: &Path, text: &mut String, included_files: &mut Vec<PathBuf>,
 ) -> Result<(), SolutionError> {
     if included_files.iter().any(|known| known == file) {
         return Ok(());

@@ -146,10 +146,7 @@ const OPS: [&str; 4] = ["", "and", "or", "xor"];
 /// # Safety
 /// The requirements are those of an `AluFn`.
 unsafe fn lanes_where<A: Lane, T: PartialOrd>(
-    lanes: &Lanes,
-    args: &AluArgs,
-    variant: CompareVariant,
-    read: impl Fn(A) -> T,
+    lanes: &Lanes, args: &AluArgs, variant: CompareVariant, read: impl Fn(A) -> T,
 ) -> u32 {
     let mut bits = 0;
     // SAFETY: the caller of an `AluFn` vouches for the operands.

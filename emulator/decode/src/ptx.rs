@@ -108,11 +108,7 @@ pub(super) struct PtxLowering<'a> {
 
 impl<'a> PtxLowering<'a> {
     pub(super) fn new(
-        index: &'a Index<'a>,
-        symbols: &'a Symbols,
-        level: CpuLevel,
-        shared: &'a SharedLayout,
-        reach: &'a Reach<'a>,
+        index: &'a Index<'a>, symbols: &'a Symbols, level: CpuLevel, shared: &'a SharedLayout, reach: &'a Reach<'a>,
     ) -> PtxLowering<'a> {
         PtxLowering {
             index,

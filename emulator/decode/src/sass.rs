@@ -91,11 +91,7 @@ struct SassLowering<'a> {
 
 impl<'a> SassLowering<'a> {
     fn new(
-        kernel: &'a sass::CubinKernel,
-        number: usize,
-        segments: &'a Segments,
-        level: CpuLevel,
-        account: &'a Account,
+        kernel: &'a sass::CubinKernel, number: usize, segments: &'a Segments, level: CpuLevel, account: &'a Account,
     ) -> Result<Self> {
         let code = &kernel.instructions[..];
         let Some(first) = code.first() else { return Err(refused(format!("the empty kernel `{}`", kernel.name))) };

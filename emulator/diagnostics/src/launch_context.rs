@@ -228,9 +228,7 @@ impl<'a> LaunchContext<'a> {
     }
 
     fn enclosures<'s>(
-        &'s self,
-        loc: SourceLoc,
-        of: impl Fn(&'s Source, u32, u32) -> Vec<&'s Enclosure>,
+        &'s self, loc: SourceLoc, of: impl Fn(&'s Source, u32, u32) -> Vec<&'s Enclosure>,
     ) -> impl Iterator<Item = Around<'s>> {
         let found = self.sources.get(&loc.file).map(|source| (source, of(source, loc.line, loc.column)));
         found.into_iter().flat_map(move |(source, found)| {
@@ -644,12 +642,7 @@ impl Draft {
     ///
     /// `earlier` are the findings before it: advice that one of them has is not printed in full again.
     pub(crate) fn finish(
-        mut self,
-        launch: &LaunchContext<'_>,
-        code: Code,
-        mistake: &MistakeGroup,
-        who: ThreadId,
-        earlier: &[Finding],
+        mut self, launch: &LaunchContext<'_>, code: Code, mistake: &MistakeGroup, who: ThreadId, earlier: &[Finding],
     ) -> Finding {
         let instr = self.instr.unwrap_or(mistake.first.instr);
         self.spell(launch.source_of(instr));

@@ -136,11 +136,7 @@ impl<'a> Trace<'a> {
     }
 
     fn collect<'t>(
-        &'t self,
-        word: &'t str,
-        ends: &mut BTreeSet<End>,
-        seen: &mut BTreeSet<&'t str>,
-        depth: u32,
+        &'t self, word: &'t str, ends: &mut BTreeSet<End>, seen: &mut BTreeSet<&'t str>, depth: u32,
     ) -> Option<()> {
         if !word.starts_with('%') {
             if word.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c)) {
@@ -221,11 +217,7 @@ impl<'a> Trace<'a> {
     }
 
     fn value<'t>(
-        &'t self,
-        word: &'t str,
-        thread: ThreadContext<'_>,
-        unknown: (End, u64),
-        known: &mut HashMap<&'t str, u64>,
+        &'t self, word: &'t str, thread: ThreadContext<'_>, unknown: (End, u64), known: &mut HashMap<&'t str, u64>,
         depth: u32,
     ) -> Option<u64> {
         if let Some(value) = number(word) {

@@ -205,10 +205,7 @@ impl CaptureState {
 
     /// Begins a capture, into a new graph or after nodes of the caller's.
     pub(crate) fn begin(
-        self: &Arc<Self>,
-        context_id: u64,
-        mode: u32,
-        to: Option<(Arc<Graph>, Vec<Handle>)>,
+        self: &Arc<Self>, context_id: u64, mode: u32, to: Option<(Arc<Graph>, Vec<Handle>)>,
     ) -> Outcome {
         let mut position = lock(&self.position);
         refuse_if(position.is_some(), ERROR_ILLEGAL_STATE)?;

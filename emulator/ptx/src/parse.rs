@@ -148,10 +148,7 @@ impl<'a> Parser<'a> {
 
     /// Returns the items in brackets, with commas between them. `what`: see [`Self::open`].
     fn bracketed<T>(
-        &mut self,
-        [open, close]: [u8; 2],
-        what: &str,
-        mut item: impl FnMut(&mut Self) -> Parsed<T>,
+        &mut self, [open, close]: [u8; 2], what: &str, mut item: impl FnMut(&mut Self) -> Parsed<T>,
     ) -> Parsed<Vec<T>> {
         self.open(open, what)?;
         let mut found = Vec::new();

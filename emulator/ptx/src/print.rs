@@ -122,9 +122,7 @@ impl Display for Immediate {
 
 /// Prints a list with commas.
 fn separated<T>(
-    f: &mut Formatter<'_>,
-    list: &[T],
-    mut each: impl FnMut(&mut Formatter<'_>, &T) -> fmt::Result,
+    f: &mut Formatter<'_>, list: &[T], mut each: impl FnMut(&mut Formatter<'_>, &T) -> fmt::Result,
 ) -> fmt::Result {
     for (at, item) in list.iter().enumerate() {
         if at > 0 {

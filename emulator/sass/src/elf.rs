@@ -216,11 +216,7 @@ impl<'a> File<'a> {
     }
 
     fn kernel(
-        &self,
-        architecture: Architecture,
-        at: usize,
-        name: &str,
-        functions: Vec<Function>,
+        &self, architecture: Architecture, at: usize, name: &str, functions: Vec<Function>,
     ) -> Result<CubinKernel, ReadError> {
         let section = self.names[at];
         let (words, rest) = self.bytes(at)?.as_chunks::<16>();

@@ -159,10 +159,7 @@ fn print_operand(f: &mut Formatter<'_>, architecture: Architecture, operand: &Op
 }
 
 fn print_value(
-    f: &mut Formatter<'_>,
-    architecture: Architecture,
-    value: &Value,
-    &Token { slot, kind, .. }: &Token,
+    f: &mut Formatter<'_>, architecture: Architecture, value: &Value, &Token { slot, kind, .. }: &Token,
 ) -> Result {
     match value {
         Value::Register(register) => register.fmt(f),

@@ -185,11 +185,7 @@ fn table(save: Option<&str>) -> Result<(), Box<dyn Error>> {
 }
 
 fn measure(
-    case: &Case,
-    label: &'static str,
-    check_level: CheckLevel,
-    threads: usize,
-    native: f64,
+    case: &Case, label: &'static str, check_level: CheckLevel, threads: usize, native: f64,
 ) -> Result<Row, Box<dyn Error>> {
     let gpu = Gpu::with_memory(1 << 32);
     let module = gpu.load(case.ptx)?;

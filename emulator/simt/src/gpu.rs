@@ -141,10 +141,7 @@ impl Gpu {
 
     /// Launches, and records the steps of one warp or of a block, each with the number of its warp.
     pub fn trace(
-        &self,
-        kernel: &LoadedKernel,
-        request: &LaunchRequest,
-        selection: TraceSelection,
+        &self, kernel: &LoadedKernel, request: &LaunchRequest, selection: TraceSelection,
     ) -> Result<(LaunchReport, Vec<(u32, Step)>), LaunchRefused> {
         let recorder = Recorder::new(selection, request.grid);
         let report = self.observe(kernel, request, &recorder)?;

@@ -28,10 +28,7 @@ pub type LaunchResult = Result<LaunchReport, LaunchRefused>;
 
 /// Runs a kernel to its end.
 pub fn launch(
-    memory: &Memory,
-    loaded: &LoadedKernel,
-    request: &LaunchRequest,
-    environment: Environment<'_>,
+    memory: &Memory, loaded: &LoadedKernel, request: &LaunchRequest, environment: Environment<'_>,
 ) -> LaunchResult {
     let kernel = loaded.kernel();
     let options = &request.options;

@@ -246,9 +246,7 @@ impl Module {
 
     /// Loads machine code. `level`: as for [`Self::load`].
     pub fn load_machine_code(
-        memory: &Arc<Memory>,
-        module: &sass::Module,
-        level: Option<CpuLevel>,
+        memory: &Arc<Memory>, module: &sass::Module, level: Option<CpuLevel>,
     ) -> Result<Self, LoadError> {
         let best = arithmetic::cpu_level();
         let level = level.map_or(best, |asked| asked.min(best));

@@ -58,10 +58,7 @@ pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest) -> 
 
 /// Predicts as [`predict`], and records the instructions issued during `clocks` clocks in the middle of the launch.
 pub fn predict_with_timeline(
-    chip: &Chip,
-    loaded: LoadedCode<'_>,
-    request: &LaunchRequest,
-    clocks: u64,
+    chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest, clocks: u64,
 ) -> Result<(Prediction, Timeline), NoPrediction> {
     let launch = Launch::new(chip, loaded, request)?;
     let whole = launch.simulated(None).clocks;

@@ -400,12 +400,7 @@ impl<'a> Sm<'a> {
 
     /// Simulates the units. Returns when the operands are read and the result is available, and the reason to wait.
     fn execute(
-        &mut self,
-        scheduler_index: usize,
-        warp_index: usize,
-        instruction: &Instruction,
-        access: Access,
-        now: u64,
+        &mut self, scheduler_index: usize, warp_index: usize, instruction: &Instruction, access: Access, now: u64,
     ) -> (u64, u64, Reason) {
         let chip = self.chip;
         let lanes = width(instruction.bytes);

@@ -47,9 +47,7 @@ pub(crate) fn upload(words: &[u32]) -> Result<CUdeviceptr, String> {
 
 /// Waits for a launch, whose code is `launched`, and reads buffers of [`upload`] again.
 pub(crate) fn finish(
-    launched: CUresult,
-    buffers: &mut [(&mut [u32], CUdeviceptr)],
-    stopped: &str,
+    launched: CUresult, buffers: &mut [(&mut [u32], CUdeviceptr)], stopped: &str,
 ) -> Result<(), String> {
     check(launched, "launch:")?;
     // SAFETY: the buffers are as large as the copies.

@@ -98,11 +98,7 @@ fn page(programs: &Programs, step: &Step, words: &[String]) -> Result<CommandOut
 
 /// Runs several steps, or keeps records: their lines are gathered, and shown as one table.
 fn run_several(
-    args: &Args,
-    programs: &Programs,
-    steps: &[&'static Step],
-    words: &[String],
-    mut records: Option<Records>,
+    args: &Args, programs: &Programs, steps: &[&'static Step], words: &[String], mut records: Option<Records>,
 ) -> Result<CommandOutcome> {
     let status = Status::on_stderr();
     let mut all = Record::default();

@@ -85,8 +85,7 @@ pub fn ptx_of_text(compiler: &mut Compiler, root: &Path, path: &Path, text: &str
 /// Compiles until the result is the expected one, but not for ever. For some kernels NVRTC chooses between two orders
 /// by the addresses of its own memory: what is committed may be the other one, which this process will not give.
 pub fn compile_until<T>(
-    compiler: &mut Compiler,
-    mut compile: impl FnMut(&mut Compiler) -> anyhow::Result<T>,
+    compiler: &mut Compiler, mut compile: impl FnMut(&mut Compiler) -> anyhow::Result<T>,
     is_expected: impl Fn(&T) -> bool,
 ) -> anyhow::Result<T> {
     let mut compiled = compile(compiler)?;

@@ -117,11 +117,7 @@ impl Programs {
     /// Runs a step with `--json`, and calls `each` with every record as it is printed. A `tool` such as a profiler is a
     /// command that takes the program and its arguments.
     pub fn stream_records(
-        &self,
-        tool: &[String],
-        step: &Step,
-        args: &[String],
-        status: &Status,
+        &self, tool: &[String], step: &Step, args: &[String], status: &Status,
         mut each: impl FnMut(&str, Line) -> Result<()>,
     ) -> Result<CommandOutput> {
         let piped = |command: &mut Command| {

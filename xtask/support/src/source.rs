@@ -130,11 +130,7 @@ impl CompileJob {
     /// registers. `includes` are the headers that the source includes from the checkout: their names are relative to
     /// it.
     pub fn compile_for(
-        &self,
-        sm: &str,
-        includes: &[Include],
-        compiler: &mut Compiler,
-        root: &Path,
+        &self, sm: &str, includes: &[Include], compiler: &mut Compiler, root: &Path,
     ) -> anyhow::Result<Compiled> {
         let mut options = self.options_for(&format!("sm_{sm}"));
         options.push("--ptxas-options=-v".to_owned());
@@ -171,11 +167,7 @@ pub fn local_includes(root: &Path, path: &Path, source: &str) -> anyhow::Result<
 }
 
 fn add_includes(
-    root: &Path,
-    path: &Path,
-    source: &str,
-    seen: &mut Vec<PathBuf>,
-    found: &mut Vec<Include>,
+    root: &Path, path: &Path, source: &str, seen: &mut Vec<PathBuf>, found: &mut Vec<Include>,
 ) -> anyhow::Result<()> {
     for written in source.lines().filter_map(included) {
         let places = include_folders(root, path).map(|folder| folder.join(written));

@@ -235,11 +235,7 @@ fn mean_duel_ms(passed: &VerifiedRun, rounds: fn(&Duel) -> &Vec<Round>) -> Resul
 }
 
 pub(crate) fn value(
-    kernel: &CatalogKernel,
-    shape: Shape,
-    run: &Run,
-    passed: &VerifiedRun,
-    what: &str,
+    kernel: &CatalogKernel, shape: Shape, run: &Run, passed: &VerifiedRun, what: &str,
 ) -> Result<String> {
     let hot = || median(&passed.hot, "hot");
     let tflops = |ms: f64| kernel.work.flops(shape) / ms / 1e9;

@@ -97,11 +97,7 @@ impl<'r> Beside<'r> {
 }
 
 fn one_table(
-    record: &Record,
-    others: &[&Record],
-    family: Family,
-    kernels: &[&CatalogKernel],
-    sizes: &[&str],
+    record: &Record, others: &[&Record], family: Family, kernels: &[&CatalogKernel], sizes: &[&str],
     sources: &mut Sources,
 ) -> Result<String> {
     let mut rows: Vec<TimedRow<'_>> = Vec::new();

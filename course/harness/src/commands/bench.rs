@@ -81,9 +81,7 @@ fn too_large_to_count(kernel: &Kernel, shape: Shape) -> bool {
 
 /// Pairs shapes with the kernels that run on them: shapes outermost, so that kernels share inputs and answers.
 pub(crate) fn plan<'a>(
-    step_run: &StepRun<'a>,
-    asked: Option<&[Shape]>,
-    answers: Option<&Path>,
+    step_run: &StepRun<'a>, asked: Option<&[Shape]>, answers: Option<&Path>,
 ) -> Vec<(Case, Vec<&'a Kernel>)> {
     let new = |shape| Case::new(shape, step_run.common.seed, answers.map(Path::to_owned));
     let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
@@ -133,10 +131,7 @@ impl StepRun<'_> {
 
     /// Measures a kernel on a case, in a new context where the last kernel broke the old one.
     pub(crate) fn measure(
-        &mut self,
-        kernel: &Kernel,
-        case: &Case,
-        purpose: Purpose,
+        &mut self, kernel: &Kernel, case: &Case, purpose: Purpose,
     ) -> Result<KernelOutcome, StepError> {
         let work = self.work(kernel);
         self.gpu()?;

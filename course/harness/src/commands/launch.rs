@@ -98,10 +98,7 @@ fn counted(gpu: &crate::Gpu) -> Result<Option<Counters>, StepError> {
 
 /// Copies operands to the device, launches once and waits. The storage order of an operand does not matter here.
 fn once<'g, T: Real, R: Real>(
-    gpu: &'g crate::Gpu,
-    launch: Launch<'g, T, R>,
-    shape: Shape,
-    seed: u64,
+    gpu: &'g crate::Gpu, launch: Launch<'g, T, R>, shape: Shape, seed: u64,
 ) -> Result<(), StepError> {
     let Shape { m, n, k } = shape;
     let draw = |operand, n_elements| elements::<T>(Data::Reals, seed, operand, k, n_elements);

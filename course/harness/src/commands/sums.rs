@@ -84,11 +84,7 @@ impl StepRun<'_> {
     /// # Errors
     /// Returns an error if the launch goes wrong, a check finds something, or C is not the same in a second launch.
     pub(crate) fn sum(
-        &mut self,
-        kernel: &Kernel,
-        shape: Shape,
-        multiprocessors: usize,
-        checks: CheckLevel,
+        &mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize, checks: CheckLevel,
     ) -> Result<Sum, StepError> {
         let mut sum = Sum {
             run: self.run.id.clone(),
@@ -139,11 +135,7 @@ impl StepRun<'_> {
 
 /// Returns the sum of C, and on a real GPU cuBLAS's from the same operands.
 fn product<R: Real, T: Element<R>>(
-    gpu: &Gpu,
-    launch: Launch<'_, T, R>,
-    work: Work,
-    shape: Shape,
-    seed: u64,
+    gpu: &Gpu, launch: Launch<'_, T, R>, work: Work, shape: Shape, seed: u64,
 ) -> Result<(String, Option<String>), StepError> {
     let Shape { m, n, k } = shape;
     let is_transposed = work.transposed();
@@ -169,11 +161,7 @@ fn product<R: Real, T: Element<R>>(
 
 /// Returns the sum of a launch's result; on a real GPU, whose order of blocks varies, two launches must agree.
 fn repeated<T: Real, R: Real>(
-    gpu: &Gpu,
-    launch: Launch<'_, T, R>,
-    a: &[T],
-    b: Option<&[T]>,
-    n_out: usize,
+    gpu: &Gpu, launch: Launch<'_, T, R>, a: &[T], b: Option<&[T]>, n_out: usize,
 ) -> Result<String, StepError> {
     let mut session = Session::new(gpu, launch, a, b, n_out)?;
     let first = session.run()?;

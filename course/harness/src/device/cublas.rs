@@ -85,12 +85,7 @@ impl Cublas {
 
     /// Enqueues C = op(A) · op(B), all row-major.
     pub fn product<R: Real, T: Element<R>>(
-        &self,
-        work: Work,
-        shape: Shape,
-        a: &CudaSlice<T>,
-        b: &CudaSlice<T>,
-        c: &mut CudaSlice<R>,
+        &self, work: Work, shape: Shape, a: &CudaSlice<T>, b: &CudaSlice<T>, c: &mut CudaSlice<R>,
     ) -> Result<(), CublasError> {
         assert!(a.len() >= shape.m * shape.k && b.len() >= shape.k * shape.n && c.len() >= shape.m * shape.n);
         let flags = Flags::new(work, shape);
@@ -122,9 +117,7 @@ pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, NoCub
 /// # Safety
 /// The handle is alive, its stream is this one, and the memory outlives it.
 pub(crate) unsafe fn set_workspace(
-    handle: sys::cublasHandle_t,
-    stream: &CudaStream,
-    memory: &mut CudaSlice<u8>,
+    handle: sys::cublasHandle_t, stream: &CudaStream, memory: &mut CudaSlice<u8>,
 ) -> Result<(), CublasError> {
     let len = memory.len();
     let (address, _writes) = memory.device_ptr_mut(stream);
@@ -232,11 +225,7 @@ pub trait Element<R: Real = Self>: Real {
     /// The pointers are to operands on the device that are as large as the flags say.
     #[doc(hidden)]
     unsafe fn plain(
-        _: sys::cublasHandle_t,
-        _: Flags,
-        _first: *const Self,
-        _second: *const Self,
-        _c: *mut R,
+        _: sys::cublasHandle_t, _: Flags, _first: *const Self, _second: *const Self, _c: *mut R,
     ) -> Result<(), CublasError> {
         Err(NOT_SUPPORTED)
     }
@@ -247,11 +236,7 @@ pub trait Element<R: Real = Self>: Real {
 /// # Safety
 /// The pointers are to operands on the device that are as large as the flags say and of these types.
 unsafe fn gemm_ex(
-    handle: sys::cublasHandle_t,
-    flags: Flags,
-    types: Types,
-    [first, second]: [*const c_void; 2],
-    c: *mut c_void,
+    handle: sys::cublasHandle_t, flags: Flags, types: Types, [first, second]: [*const c_void; 2], c: *mut c_void,
 ) -> Result<(), CublasError> {
     // `cublasGemmEx` has no 8-bit types; cuBLASLt has.
     if types.operands == Type::CUDA_R_8F_E4M3 {

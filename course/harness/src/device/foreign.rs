@@ -64,12 +64,7 @@ fn check_is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), NoGp
 /// # Errors
 /// Returns an error if the launch is refused or the kernel goes wrong; the context is of no use then.
 pub fn run<T: Real>(
-    gpu: &Gpu,
-    kernel: &CudaFunction,
-    config: Config,
-    inputs: &[Vec<u8>],
-    output: &[T],
-    arguments: &[Argument],
+    gpu: &Gpu, kernel: &CudaFunction, config: Config, inputs: &[Vec<u8>], output: &[T], arguments: &[Argument],
 ) -> Result<Vec<T>, StepError> {
     let inputs = inputs.iter().map(|bytes| gpu.stream.clone_htod(bytes)).collect::<Result<Vec<_>, _>>()?;
     let output = gpu.stream.clone_htod(output)?;

@@ -52,11 +52,7 @@ impl Parts {
     /// # Safety
     /// The kernel is `split_v12`, the matrix has as many elements, and there is memory at the address.
     pub unsafe fn split(
-        self,
-        stream: &CudaStream,
-        kernel: &CudaFunction,
-        whole: &CudaSlice<f32>,
-        address: u64,
+        self, stream: &CudaStream, kernel: &CudaFunction, whole: &CudaSlice<f32>, address: u64,
     ) -> Result<(), DriverError> {
         let config = grid_1d(blocks(self.rows * self.pitch() / WIDTH, SPLITTERS), SPLITTERS);
         let (rows, cols) = (to_i32(self.rows), to_i32(self.cols));

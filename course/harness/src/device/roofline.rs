@@ -62,11 +62,7 @@ fn fma_tflops(gpu: &Gpu) -> Result<f64, StepError> {
 }
 
 fn fma(
-    gpu: &Gpu,
-    kernel: &CudaFunction,
-    config: LaunchConfig,
-    rounds: i32,
-    out: &mut CudaSlice<f32>,
+    gpu: &Gpu, kernel: &CudaFunction, config: LaunchConfig, rounds: i32, out: &mut CudaSlice<f32>,
 ) -> Result<(), StepError> {
     // acc * seed + (1 - seed): it stays finite, and ordinary.
     const SEED: f32 = 0.5;

@@ -104,11 +104,7 @@ fn explain(image: &[u8]) -> String {
 impl<'g, T: Real, R: Real> Session<'g, T, R> {
     /// Allocates the operands and copies the inputs to the device. The output is full of NaN.
     pub fn new(
-        gpu: &'g Gpu,
-        launch: Launch<'g, T, R>,
-        a: &[T],
-        b: Option<&[T]>,
-        n_out: usize,
+        gpu: &'g Gpu, launch: Launch<'g, T, R>, a: &[T], b: Option<&[T]>, n_out: usize,
     ) -> Result<Self, StepError> {
         let stream = &gpu.stream;
         Ok(Self {

@@ -81,11 +81,7 @@ impl LoadedMachineCode {
 /// Returns the kernel as this device runs it: its PTX or other PTX, or its machine code on a GPU that has it, where the
 /// kernel is compiled ahead of time. The kernel that prepares it gets memory for products up to this shape.
 pub(crate) fn load(
-    gpu: &Gpu,
-    kernel: &Kernel,
-    code: KernelSource,
-    other: Option<&str>,
-    shape: Shape,
+    gpu: &Gpu, kernel: &Kernel, code: KernelSource, other: Option<&str>, shape: Shape,
 ) -> Result<Loaded, StepError> {
     let preparation = match kernel.preparation {
         Some(preparation) => Some(Arc::new(Prepared {

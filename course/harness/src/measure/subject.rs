@@ -69,9 +69,7 @@ enum MachineCodeOutcome {
 impl<'a> Subject<'a> {
     /// Measures a product, on integers and on reals.
     pub(crate) fn product<'g, R: Real, T: Element<R>>(
-        &self,
-        problems: &[Problem<T>; 2],
-        make: Make<'_, 'g, T, R>,
+        &self, problems: &[Problem<T>; 2], make: Make<'_, 'g, T, R>,
     ) -> Result<KernelOutcome, StepError> {
         let on_shape = OnShape { subject: self, shape: problems[0].shape, make };
         if let Some(why) = on_shape.too_slow()? {
@@ -103,9 +101,7 @@ impl<'a> Subject<'a> {
 
     /// Prepares cuBLAS on the same inputs; `None` where the library is missing or its result is wrong.
     fn cublas<R: Real, T: Element<R>>(
-        &self,
-        shape: Shape,
-        inputs: &TestInputs<'_, T>,
+        &self, shape: Shape, inputs: &TestInputs<'_, T>,
     ) -> Result<Option<Competitor<'a>>, StepError> {
         let gpu = self.setup.gpu;
         // cuBLAS is not compared with itself.
@@ -163,9 +159,7 @@ impl<'a> Subject<'a> {
 impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     /// Verifies on all inputs, then times on the last.
     fn measure(
-        &self,
-        all_inputs: &[TestInputs<'_, T>],
-        cpu_ms: f64,
+        &self, all_inputs: &[TestInputs<'_, T>], cpu_ms: f64,
         yardstick: impl FnOnce() -> Result<Option<Competitor<'a>>, StepError>,
     ) -> Result<KernelOutcome, StepError> {
         let mut accuracy = Accuracy { max_abs_error: 0.0, max_of_bound: 0.0, exact_on_integers: true };
@@ -215,9 +209,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
 
     /// Verifies and counts the kernel as machine code, and predicts its time.
     fn machine_code(
-        &self,
-        machine: &LoadedMachineCode,
-        inputs: &TestInputs<'_, T>,
+        &self, machine: &LoadedMachineCode, inputs: &TestInputs<'_, T>,
     ) -> Result<MachineCodeOutcome, StepError> {
         let mut found = MachineCode { cubin_sha256: machine.sha256.clone(), ..MachineCode::default() };
         if let Err(why) = &machine.function {
@@ -280,11 +272,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     }
 
     fn wrong(
-        &self,
-        inputs: &TestInputs<'_, T>,
-        got: &[R],
-        comparison: &Comparison,
-        right_on_integers: bool,
+        &self, inputs: &TestInputs<'_, T>, got: &[R], comparison: &Comparison, right_on_integers: bool,
     ) -> Result<KernelOutcome, StepError> {
         let result = WrongResult {
             answer: &inputs.answer,
@@ -333,10 +321,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     }
 
     fn time(
-        &self,
-        inputs: &TestInputs<'_, T>,
-        yardstick: Option<Competitor<'a>>,
-        passed: &mut VerifiedRun,
+        &self, inputs: &TestInputs<'_, T>, yardstick: Option<Competitor<'a>>, passed: &mut VerifiedRun,
     ) -> Result<(), StepError> {
         let Setup { gpu, duel, .. } = self.subject.setup;
         let mut session = self.session(CodeKind::Ptx, inputs)?;

@@ -41,10 +41,7 @@ impl Side<'_, '_, '_> {
 
 /// Returns all rounds of a kernel and its yardstick.
 pub(crate) fn run(
-    gpu: &Gpu,
-    plan: Plan,
-    mut kernel: Side<'_, '_, '_>,
-    mut yardstick: Side<'_, '_, '_>,
+    gpu: &Gpu, plan: Plan, mut kernel: Side<'_, '_, '_>, mut yardstick: Side<'_, '_, '_>,
 ) -> Result<Duel, StepError> {
     let longest = kernel.piece(0.0)?.max(yardstick.piece(0.0)?);
     kernel.piece(plan.warm_up_ms)?;

@@ -17,11 +17,7 @@ use crate::{error::StepError, inputs::Real};
 
 /// Prepares cuBLAS on these inputs, stored as the kernel takes them; returns its result too, to be verified.
 pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
-    gpu: &'a Gpu,
-    cublas: &'a Cublas,
-    (work, shape): (Work, Shape),
-    a: &[T],
-    b: &[T],
+    gpu: &'a Gpu, cublas: &'a Cublas, (work, shape): (Work, Shape), a: &[T], b: &[T],
 ) -> Result<(Competitor<'a>, Vec<R>), StepError> {
     let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
     product.choose(gpu)?;
@@ -34,11 +30,7 @@ pub(crate) fn yardstick<'a, R: Real, T: Element<R>>(
 
 /// Computes C as `cublasGemmEx` does by default, or for types it lacks, as cuBLASLt does by its first algorithm.
 pub(crate) fn unasked<R: Real, T: Element<R>>(
-    gpu: &Gpu,
-    cublas: &Cublas,
-    (work, shape): (Work, Shape),
-    a: &[T],
-    b: &[T],
+    gpu: &Gpu, cublas: &Cublas, (work, shape): (Work, Shape), a: &[T], b: &[T],
 ) -> Result<Vec<R>, StepError> {
     let mut product = Yardstick::new(gpu, cublas, (work, shape), a, b)?;
     if let Err(refused) = product.enqueue() {

@@ -32,11 +32,7 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
 }
 
 fn explained<T: Accumulator + Value>(
-    request: &Request<'_>,
-    module: &EmulatedModule<'_>,
-    architecture: u32,
-    code: &sass::CubinKernel,
-    shape: Shape,
+    request: &Request<'_>, module: &EmulatedModule<'_>, architecture: u32, code: &sass::CubinKernel, shape: Shape,
 ) -> Result<MachineCodeExplanation, JudgeError> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
     let (report, _) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;

@@ -25,11 +25,7 @@ const MAX_ROUNDS: usize = 16;
 /// Fills [`InstrInfo::atomic`]. [`crate::passes::order::decide_block_order`] has removed results that nothing reads
 /// before; `varying` are the registers of special registers that differ between lanes.
 pub(crate) fn forms(
-    ops: &[VirtualOp],
-    constants: &Constants,
-    n_registers: usize,
-    varying: &[u32],
-    instrs: &mut [InstrInfo],
+    ops: &[VirtualOp], constants: &Constants, n_registers: usize, varying: &[u32], instrs: &mut [InstrInfo],
 ) {
     if !ops.iter().any(|op| matches!(op.kind, OpKind::Atomic(_))) {
         return;

@@ -47,10 +47,7 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
 ///
 /// Moves by themselves are not writes, since compilers add them; they may move a written value.
 pub(crate) fn unfenced(
-    ops: &[VirtualOp],
-    cfg: &Cfg,
-    instrs: &[InstrInfo],
-    place: &[u32],
+    ops: &[VirtualOp], cfg: &Cfg, instrs: &[InstrInfo], place: &[u32],
 ) -> Option<Vec<Box<[RegisterWrite]>>> {
     if !ops.iter().any(|op| matches!(op.kind, OpKind::Wgmma(_))) {
         return None;

@@ -96,11 +96,7 @@ impl<'a> Activations<'a> {
 impl<'a> PtxLowering<'a> {
     /// Lowers a call through an address in a register.
     pub(super) fn call_through(
-        &mut self,
-        name: &'a str,
-        prototype: Option<&'a str>,
-        returns: &'a [Operand],
-        arguments: &'a [Operand],
+        &mut self, name: &'a str, prototype: Option<&'a str>, returns: &'a [Operand], arguments: &'a [Operand],
     ) -> Result<()> {
         let target = match self.find(name)? {
             Some(Binding::Register(reg)) if reg.class == Class::Bits64 => reg.id as Src,
@@ -134,10 +130,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     pub(super) fn call_body(
-        &mut self,
-        function: &'a Function,
-        returns: &'a [Operand],
-        arguments: &'a [Operand],
+        &mut self, function: &'a Function, returns: &'a [Operand], arguments: &'a [Operand],
     ) -> Result<()> {
         let callee = self.body_of(function)?;
         let signature = Signature::of(function)?;
@@ -160,13 +153,8 @@ impl<'a> PtxLowering<'a> {
     }
 
     fn activate(
-        &mut self,
-        callee: Option<u32>,
-        target: Option<Src>,
-        signature: &Signature,
-        number: u32,
-        returns: &'a [Operand],
-        arguments: &'a [Operand],
+        &mut self, callee: Option<u32>, target: Option<Src>, signature: &Signature, number: u32,
+        returns: &'a [Operand], arguments: &'a [Operand],
     ) -> Result<()> {
         let wanted = [signature.params.len(), signature.returns.len()];
         self.fits_signature("the function", wanted, [arguments.len(), returns.len()])?;

@@ -32,10 +32,7 @@ impl<'a> PtxLowering<'a> {
 
     /// Lowers as [`PtxLowering::address`] the operand between the brackets.
     pub(super) fn address_of(
-        &mut self,
-        base: Option<&'a str>,
-        offset: i64,
-        space: MemSpace,
+        &mut self, base: Option<&'a str>, offset: i64, space: MemSpace,
     ) -> Result<(Addr, MemSpace)> {
         let Some(name) = base else { return Ok((self.fixed(offset as u64, space)?, space)) };
         let binding = self.find(name)?.ok_or_else(|| self.undeclared(name))?;

@@ -44,10 +44,7 @@ impl Lowered<'_> {
 
 /// Lays out the frames of all calls; `None` for a kernel whose calls are all inlined.
 pub(crate) fn lay_out_calls(
-    activations: &Activations<'_>,
-    kernel: &Lowered<'_>,
-    pinned: &[u32],
-    index: &Index<'_>,
+    activations: &Activations<'_>, kernel: &Lowered<'_>, pinned: &[u32], index: &Index<'_>,
 ) -> Result<Option<Box<Calls>>> {
     let Some(base) = activations.base else { return Ok(None) };
     let account = index.account;

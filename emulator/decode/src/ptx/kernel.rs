@@ -25,10 +25,7 @@ use program::{
 
 /// Decodes a kernel: lowers its text, runs the passes, and gives registers their places.
 pub(crate) fn decode_kernel(
-    index: &Index,
-    symbols: &Symbols,
-    level: CpuLevel,
-    function: &Function,
+    index: &Index, symbols: &Symbols, level: CpuLevel, function: &Function,
 ) -> Result<DecodedKernel> {
     if directive(function, "blocksareclusters").is_some() {
         return Err(unsupported(function.span, "a grid that is counted in clusters (`.blocksareclusters`)"));

@@ -16,9 +16,7 @@ impl<'a> PtxLowering<'a> {
 
     /// Lowers the mask of a copy to several blocks, and the operands before it.
     pub(super) fn destination_blocks(
-        &mut self,
-        instruction: &'a Instruction,
-        operands: &'a [Operand],
+        &mut self, instruction: &'a Instruction, operands: &'a [Operand],
     ) -> Result<(&'a [Operand], Option<Src>)> {
         match operands {
             [rest @ .., mask] if instruction.has("multicast::cluster") => {

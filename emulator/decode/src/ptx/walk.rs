@@ -75,8 +75,7 @@ impl<'a> CallParts<'a> {
 
 /// Lists the functions whose addresses a module takes, in text order.
 pub(crate) fn addressed_functions<'a>(
-    module: &'a [Item],
-    function: impl Fn(&str) -> Option<&'a Function>,
+    module: &'a [Item], function: impl Fn(&str) -> Option<&'a Function>,
 ) -> Vec<&'a Function> {
     let mut found: Vec<&'a Function> = Vec::new();
     let mut known: HashSet<&str> = HashSet::new();

@@ -154,11 +154,7 @@ impl<'a> PtxLowering<'a> {
 
     /// Reads the operands of a load or store: those for registers, and the place in memory.
     fn operands_of(
-        &mut self,
-        instruction: &'a Instruction,
-        transfer: Transfer,
-        fragment: &Fragment,
-        layout: &str,
+        &mut self, instruction: &'a Instruction, transfer: Transfer, fragment: &Fragment, layout: &str,
     ) -> Result<(&'a Operand, Location)> {
         let (first, second, stride) = match &instruction.operands[..] {
             [first, second] => (first, second, None),
@@ -218,12 +214,7 @@ impl<'a> PtxLowering<'a> {
 
     /// Computes the address of a piece's first element in each lane.
     fn piece(
-        &mut self,
-        place: &Location,
-        at: (u32, u32),
-        each: u32,
-        bytes: u32,
-        orientation: Orientation,
+        &mut self, place: &Location, at: (u32, u32), each: u32, bytes: u32, orientation: Orientation,
     ) -> Result<Addr> {
         let (first, second) = if orientation == Transposed { (at.1, at.0) } else { at };
         let slow = self.lane_bits(2, 31, 1, first)?;
@@ -236,12 +227,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     fn move_elements(
-        &mut self,
-        place: &Location,
-        addr: Addr,
-        bytes: u32,
-        registers: &[i32],
-        transfer: Transfer,
+        &mut self, place: &Location, addr: Addr, bytes: u32, registers: &[i32], transfer: Transfer,
     ) -> Result<()> {
         let access = Access::new(place.space, addr, bytes as u8, registers);
         let access = Box::new(Access { wide: bytes == 8, ..access });
@@ -252,12 +238,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     fn load_fragment(
-        &mut self,
-        instruction: &'a Instruction,
-        part: &str,
-        layout: &str,
-        shape: &str,
-        ty: &str,
+        &mut self, instruction: &'a Instruction, part: &str, layout: &str, shape: &str, ty: &str,
     ) -> Result<Option<()>> {
         let Some(fragment) = Fragment::new(part, shape, ty) else { return Ok(None) };
         let (to, place) = self.operands_of(instruction, Transfer::Load, &fragment, layout)?;
@@ -313,12 +294,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     fn move_pair(
-        &mut self,
-        place: &Location,
-        at: (u32, u32),
-        bytes: u32,
-        registers: &[i32],
-        transfer: Transfer,
+        &mut self, place: &Location, at: (u32, u32), bytes: u32, registers: &[i32], transfer: Transfer,
     ) -> Result<()> {
         if place.along {
             let addr = self.piece(place, at, 2, bytes, AsStored)?;
@@ -367,11 +343,7 @@ impl<'a> PtxLowering<'a> {
     }
 
     fn store_fragment(
-        &mut self,
-        instruction: &'a Instruction,
-        layout: &str,
-        shape: &str,
-        ty: &str,
+        &mut self, instruction: &'a Instruction, layout: &str, shape: &str, ty: &str,
     ) -> Result<Option<()>> {
         let Some(fragment) = Fragment::new("d", shape, ty) else { return Ok(None) };
         let (from, place) = self.operands_of(instruction, Transfer::Store, &fragment, layout)?;

@@ -47,11 +47,7 @@ pub fn decode(module: &sass::Module, segments: &Segments, level: CpuLevel, accou
 
 /// Decodes a kernel: lowers its instructions, runs the passes, allocates registers. `files` are its numbered sources.
 fn decode_kernel(
-    code: &sass::CubinKernel,
-    number: usize,
-    segments: &Segments,
-    files: &[(u32, String)],
-    level: CpuLevel,
+    code: &sass::CubinKernel, number: usize, segments: &Segments, files: &[(u32, String)], level: CpuLevel,
     account: &Account,
 ) -> Result<DecodedKernel> {
     if code.parameter_base != PARAMETERS {
@@ -115,9 +111,7 @@ fn decode_kernel(
 
 /// Lowers all instructions, and returns the position of the first operation of each, and of the end.
 fn lower_instructions<'a>(
-    lower: &mut SassLowering<'a>,
-    code: &'a sass::CubinKernel,
-    files: &[(u32, String)],
+    lower: &mut SassLowering<'a>, code: &'a sass::CubinKernel, files: &[(u32, String)],
 ) -> Result<Vec<u32>> {
     let labels = lower.labels();
     let number = |path: &String| files.iter().find(|(_, known)| known == path).map(|(number, _)| *number);

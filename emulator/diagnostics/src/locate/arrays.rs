@@ -96,12 +96,7 @@ pub(crate) const LOCAL_ARRAYS: &str = "the local memory of a thread";
 impl LaunchContext<'_> {
     /// Returns the array that an access of `instr` meant, `None` if the address belongs to nothing.
     pub(crate) fn target(
-        &self,
-        instr: u32,
-        space: MemSpace,
-        address: u64,
-        bytes: u32,
-        kind: AccessKind,
+        &self, instr: u32, space: MemSpace, address: u64, bytes: u32, kind: AccessKind,
     ) -> Option<Target> {
         match space {
             MemSpace::Shared => self.shared(instr, address & ((1 << RANK_SHIFT) - 1), bytes),
@@ -143,15 +138,8 @@ impl LaunchContext<'_> {
 
     #[allow(clippy::too_many_arguments, reason = "the facts of one array, put together in one place")]
     fn array_target(
-        &self,
-        instr: u32,
-        name: String,
-        named: bool,
-        space: Space,
-        (start, bytes): (u64, u64),
-        address: u64,
-        access_bytes: u32,
-        declared: Option<Declared>,
+        &self, instr: u32, name: String, named: bool, space: Space, (start, bytes): (u64, u64), address: u64,
+        access_bytes: u32, declared: Option<Declared>,
     ) -> Target {
         let (element, ptx_type) = self.element_of(instr, access_bytes);
         let declared = declared.unwrap_or(Declared { ty: String::new(), dims: Vec::new() });

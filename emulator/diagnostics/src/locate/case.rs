@@ -72,10 +72,7 @@ impl<'a> Case<'a> {
 
     /// Returns the case of an access by instruction `instr`, which need not be the mistake's.
     pub(crate) fn of_instr(
-        launch: &'a LaunchContext<'a>,
-        mistake: &'a MistakeGroup,
-        access: BadAccess,
-        instr: u32,
+        launch: &'a LaunchContext<'a>, mistake: &'a MistakeGroup, access: BadAccess, instr: u32,
     ) -> Self {
         let who = first_thread(mistake);
         let target = launch.reached(instr, &access);
@@ -84,10 +81,7 @@ impl<'a> Case<'a> {
     }
 
     pub(crate) fn of_party(
-        launch: &'a LaunchContext<'a>,
-        mistake: &'a MistakeGroup,
-        party: RaceParty,
-        target: &Target,
+        launch: &'a LaunchContext<'a>, mistake: &'a MistakeGroup, party: RaceParty, target: &Target,
         explained: Explained,
     ) -> Self {
         let address = target.start.wrapping_add_signed(target.element.byte_offset);

@@ -94,11 +94,7 @@ impl LaunchContext<'_> {
     /// Returns the byte columns of an instruction's line that name an array: those of the use that gives its element,
     /// or of all uses.
     pub(crate) fn underlined(
-        &self,
-        instr: u32,
-        target: &Target,
-        kind: AccessKind,
-        explained: Option<&Explained>,
+        &self, instr: u32, target: &Target, kind: AccessKind, explained: Option<&Explained>,
     ) -> Vec<(usize, usize)> {
         let (file, line) = self.line(instr);
         let of_line = explained.filter(|explained| (explained.file, explained.used.line) == (file, line));
@@ -111,12 +107,7 @@ impl LaunchContext<'_> {
 
     /// Returns the first of the uses in neighbouring lines that give all elements of a vector access.
     fn explain_joined(
-        &self,
-        instr: u32,
-        loc: SourceLoc,
-        target: &Target,
-        kind: AccessKind,
-        who: ThreadId,
+        &self, instr: u32, loc: SourceLoc, target: &Target, kind: AccessKind, who: ThreadId,
     ) -> Option<Explained> {
         let n = target.access_bytes / target.element.element_bytes.max(1);
         if !(2..=16).contains(&n) {
@@ -269,11 +260,7 @@ impl LaunchContext<'_> {
 
     /// Works as [`Self::evaluate_in`], for an expression in a line where a name has a given value.
     pub(crate) fn evaluate_with(
-        &self,
-        file: u32,
-        text: &str,
-        who: ThreadId,
-        (line, given): (u32, (&str, i64)),
+        &self, file: u32, text: &str, who: ThreadId, (line, given): (u32, (&str, i64)),
     ) -> Option<i64> {
         let scope = Scope { line: Some(line), given: Some(given), ..Scope::default() };
         expression::value(text, 0, &|name, depth| self.variable(file, name, who, depth, &scope))

@@ -9,13 +9,8 @@ use simt::check::{AccessKind, BadAccess, BadBarrier, BadTensor, InstrThread, Mis
 
 /// Drafts the message of two bulk copies to one place.
 pub(crate) fn two_copies(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    address: u64,
-    other: InstrThread,
-    phase: PhaseId,
-    blocks: Option<[u64; 2]>,
-    late: Option<PhaseOfCopy>,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, address: u64, other: InstrThread, phase: PhaseId,
+    blocks: Option<[u64; 2]>, late: Option<PhaseOfCopy>,
 ) -> Draft {
     let main_instr = mistake.first.instr;
     let what = launch.name_in_shared(main_instr, address, 4, AccessKind::Write);

@@ -21,10 +21,7 @@ const NULL_PAGE: u64 = 1 << 24;
 const MAX_PADDING: u64 = 8;
 
 pub(crate) fn out_of_bounds(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    access: BadAccess,
-    also: &[&MistakeGroup],
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess, also: &[&MistakeGroup],
 ) -> Draft {
     let case = Case::new(launch, mistake, access);
     let Some(target) = &case.target else { return nowhere(&case) };

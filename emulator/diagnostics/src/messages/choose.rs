@@ -221,11 +221,7 @@ impl<'l, 'a> Consequences<'l, 'a> {
     }
 
     fn uninitialised(
-        &self,
-        mistake: &MistakeGroup,
-        access: &BadAccess,
-        load: u32,
-        copy: Option<&CopyInFlight>,
+        &self, mistake: &MistakeGroup, access: &BadAccess, load: u32, copy: Option<&CopyInFlight>,
     ) -> bool {
         let launch = self.launch;
         let line = launch.line(load);

@@ -55,10 +55,7 @@ fn first(launch: &LaunchContext<'_>, mistake: &MistakeGroup) -> String {
 
 /// Drafts the message of an access to a block that cannot be reached.
 pub(crate) fn unreachable(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    access: BadAccess,
-    problem: RemoteProblem,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess, problem: RemoteProblem,
 ) -> Draft {
     let offset = access.address & ((1 << RANK_SHIFT) - 1);
     let element = element_name(launch, mistake, &access, offset);
@@ -135,10 +132,7 @@ pub(crate) fn unreachable(
 
 /// Drafts the message of an access outside of the arrays of another block, or that is not aligned there.
 pub(crate) fn misplaced(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    problem: AccessProblem,
-    access: BadAccess,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, problem: AccessProblem, access: BadAccess,
     (offset, rank): (u64, u32),
 ) -> Draft {
     let verb = noun(access.kind);
@@ -160,10 +154,7 @@ pub(crate) fn misplaced(
 
 /// Drafts the message of a read of shared memory that its block has not written.
 pub(crate) fn unwritten(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    access: BadAccess,
-    (offset, rank): (u64, u32),
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess, (offset, rank): (u64, u32),
 ) -> Draft {
     let name = block_name(launch, block_of(launch, mistake.first.block, rank), rank);
     let element = element_name(launch, mistake, &access, offset);

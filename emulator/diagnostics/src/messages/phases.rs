@@ -23,10 +23,7 @@ pub(crate) fn barrier_name(launch: &LaunchContext<'_>, instr: u32, offset: u32) 
 
 /// Drafts the message of `E-BARRIER` where phases of mbarriers never complete.
 pub(crate) fn deadlock(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    waits: &[PhaseWaits],
-    others: &[BarrierGroup],
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, waits: &[PhaseWaits], others: &[BarrierGroup],
 ) -> Draft {
     let Some(first) = waits.first() else { return Draft::new("threads wait forever") };
     let main_instr = mistake.first.instr;
@@ -111,10 +108,7 @@ fn deadlock_title(name: &str, first: &PhaseWaits, waiting: u64, total: u64) -> S
 }
 
 fn deadlock_reason(
-    name_of: &dyn Fn(&PhaseWaits) -> String,
-    first: &PhaseWaits,
-    waits: &[PhaseWaits],
-    in_cluster: bool,
+    name_of: &dyn Fn(&PhaseWaits) -> String, first: &PhaseWaits, waits: &[PhaseWaits], in_cluster: bool,
 ) -> Reason {
     let name = &name_of(first);
     // A thread waits for the first time, in a phase without any arrival, while others wait elsewhere.

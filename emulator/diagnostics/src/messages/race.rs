@@ -34,10 +34,7 @@ struct RaceMessage<'a> {
 
 /// Drafts the message of `E-RACE` or `W-RACE-EQUAL`.
 pub(crate) fn race<'a>(
-    launch: &'a LaunchContext<'a>,
-    mistake: &'a MistakeGroup,
-    race: &'a RaceFacts,
-    also: &'a [&'a MistakeGroup],
+    launch: &'a LaunchContext<'a>, mistake: &'a MistakeGroup, race: &'a RaceFacts, also: &'a [&'a MistakeGroup],
 ) -> Draft {
     let [a, b] = race.parties;
     let (first, second) =

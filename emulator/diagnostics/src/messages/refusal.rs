@@ -246,10 +246,7 @@ mod tests {
     use simt::launch::{LaunchOptions, check};
 
     fn words(
-        head: &str,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
+        head: &str, grid: [u32; 3], block: [u32; 3], dynamic_shared: u32,
         refused: impl Fn(&DecodedKernel, &LaunchRequest) -> Option<LaunchRefused>,
     ) -> String {
         let loaded = crate::testing::load(&format!(".visible .entry {head} {{ ret; }}"));

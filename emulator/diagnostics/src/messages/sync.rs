@@ -74,10 +74,7 @@ fn inside(around: Option<Around<'_>>) -> String {
 
 /// Lists the groups, each with the text of its line.
 pub(crate) fn list_groups(
-    draft: &mut Draft,
-    launch: &LaunchContext<'_>,
-    main_instr: u32,
-    groups: &[BarrierGroup],
+    draft: &mut Draft, launch: &LaunchContext<'_>, main_instr: u32, groups: &[BarrierGroup],
     around: &[Option<Around<'_>>],
 ) {
     for (group, around) in groups.iter().zip(around) {
@@ -234,10 +231,7 @@ impl<'g> BarrierCase<'g> {
 
 /// Drafts the message of `E-BARRIER` or `W-BARRIER`.
 pub(crate) fn barrier(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    groups: &[BarrierGroup],
-    problem: &BarrierProblem,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, groups: &[BarrierGroup], problem: &BarrierProblem,
 ) -> Draft {
     let case = BarrierCase::new(launch, groups, problem);
     // Copies that the compiler made of one barrier, not several that a macro writes in one line.
@@ -370,11 +364,7 @@ pub(crate) fn part_of_warp(launch: &LaunchContext<'_>, mistake: &MistakeGroup, m
 
 /// Reports `W-EXITED`, together with the read that goes wrong because of it.
 pub(crate) fn exited(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    returned: u32,
-    first: u32,
-    exit: Option<u32>,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, returned: u32, first: u32, exit: Option<u32>,
 ) -> Draft {
     let n = u64::from(returned);
     let mut draft = Draft::new(format!("{} exited before a barrier that the others wait at", count(n, "thread")));

@@ -33,10 +33,7 @@ impl Reads {
 
 /// Drafts the message of `E-LOOP`.
 pub(crate) fn runaway(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    budget: Option<NonZeroU64>,
-    known: KnownOfLoop,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, budget: Option<NonZeroU64>, known: KnownOfLoop,
     span: Option<(u32, u32)>,
 ) -> Draft {
     // The first instruction of the loop that comes from a line.
@@ -116,11 +113,8 @@ pub(crate) fn runaway(
 /// Returns the reason that a loop does not end, as far as its text and the arguments tell. `slow` says what to
 /// do about one that is only slow.
 fn loop_reason(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    (instr, reads, known): (u32, Reads, KnownOfLoop),
-    around: Option<Around<'_>>,
-    slow: Option<String>,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, (instr, reads, known): (u32, Reads, KnownOfLoop),
+    around: Option<Around<'_>>, slow: Option<String>,
 ) -> Reason {
     if let Some(reason) = launch.strange_argument() {
         return reason;

@@ -216,10 +216,7 @@ fn use_of(used: Use) -> &'static str {
 
 /// Drafts the message of `E-UNINIT` about a register.
 pub(crate) fn unset(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    (used, by): (Use, u32),
-    copied: Option<CopiedBy>,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, (used, by): (Use, u32), copied: Option<CopiedBy>,
 ) -> Draft {
     let main_instr = mistake.first.instr;
     let is_mma = { launch.ops(main_instr) }.any(|op| matches!(op, OpKind::Mma(_) | OpKind::Wgmma(_)));
@@ -288,11 +285,7 @@ fn path_of_value(launch: &LaunchContext<'_>, main_instr: u32, used: Use, copied:
 
 /// Drafts the `E-UNINIT` of a read from the destination of an asynchronous copy, without a wait for that copy.
 pub(crate) fn in_flight(
-    launch: &LaunchContext<'_>,
-    mistake: &MistakeGroup,
-    access: BadAccess,
-    load: u32,
-    copy: CopyInFlight,
+    launch: &LaunchContext<'_>, mistake: &MistakeGroup, access: BadAccess, load: u32, copy: CopyInFlight,
 ) -> Draft {
     let case = Case::of_instr(launch, mistake, access, load);
     let name = case.target.as_ref().map(|target| case.quoted_element(target));

@@ -18,10 +18,7 @@ pub(super) fn explain_copy(to: &CopyEnd, from: &CopyEnd, n: usize, what: &str) {
 
 /// Returns the sentence for a copy whose ends are exchanged: host memory passed as a device address, and the reverse.
 fn exchanged(
-    head: &str,
-    (direction, end): (&str, &CopyEnd),
-    (opposite, other): (&str, &CopyEnd),
-    n: usize,
+    head: &str, (direction, end): (&str, &CopyEnd), (opposite, other): (&str, &CopyEnd), n: usize,
 ) -> Option<String> {
     let CopyEnd::Device(address) = *end else { return None };
     let (CopyEnd::Device(far) | CopyEnd::Host(far)) = *other else { return None };

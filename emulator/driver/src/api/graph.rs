@@ -76,11 +76,7 @@ fn dependencies(node: Handle, place: Out<Handle>, data: Out<EdgeData>, n: Out<us
 
 /// Writes the nodes of a graph that pass a test.
 fn nodes_of(
-    graph: &Graph,
-    place: Out<Handle>,
-    data: Out<EdgeData>,
-    n: Out<usize>,
-    test: impl Fn(&Node) -> bool,
+    graph: &Graph, place: Out<Handle>, data: Out<EdgeData>, n: Out<usize>, test: impl Fn(&Node) -> bool,
 ) -> Outcome {
     n.check()?;
     let nodes = graph.nodes().into_iter().filter(|(_, node)| test(node)).map(|(handle, _)| handle);
@@ -92,12 +88,7 @@ fn dependent_nodes(node: Handle, place: Out<Handle>, data: Out<EdgeData>, n: Out
 }
 
 fn change_edges(
-    handle: Handle,
-    from: In<Handle>,
-    to: In<Handle>,
-    data: In<EdgeData>,
-    n: usize,
-    change: Change,
+    handle: Handle, from: In<Handle>, to: In<Handle>, data: In<EdgeData>, n: usize, change: Change,
 ) -> Outcome {
     default_edges(data, n)?;
     let graph = GRAPHS.find(handle)?;

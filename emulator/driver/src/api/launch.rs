@@ -68,9 +68,7 @@ fn refuse(function: &Function, request: &LaunchRequest, why: &LaunchRefused) -> 
 
 /// Returns the clusters that a launch requests, or that the program or the compiler has set for the kernel.
 pub(crate) fn clusters(
-    function: &Function,
-    grid: [c_uint; 3],
-    requested: Option<[c_uint; 3]>,
+    function: &Function, grid: [c_uint; 3], requested: Option<[c_uint; 3]>,
 ) -> Result<Option<[c_uint; 3]>, LaunchRefused> {
     let kernel = function.loaded.kernel();
     let set = function.set_cluster();
@@ -198,10 +196,7 @@ unsafe fn from_extra(function: &Function, request: &LaunchRequest, extra: In<usi
 /// The arguments are those that `cuLaunchKernel` requires: a pointer to each argument of the kernel, or a terminated
 /// list.
 pub(crate) unsafe fn arguments(
-    function: &Function,
-    request: &LaunchRequest,
-    pointers: In<u64>,
-    extra: In<usize>,
+    function: &Function, request: &LaunchRequest, pointers: In<u64>, extra: In<usize>,
 ) -> Outcome<Vec<u8>> {
     match (pointers.is_null(), extra.is_null()) {
         (false, false) => Err(ERROR_INVALID_VALUE),
@@ -240,9 +235,7 @@ pub(crate) struct Kernel {
 impl Kernel {
     /// Checks a launch and reads its arguments.
     pub(crate) fn new(
-        handle: Handle,
-        shape: GridSpec,
-        context: &Context,
+        handle: Handle, shape: GridSpec, context: &Context,
         arguments: &dyn Fn(&Function, &LaunchRequest) -> Outcome<Vec<u8>>,
     ) -> Outcome<Self> {
         let predict = settings::takes_prediction();
@@ -347,9 +340,7 @@ fn launch(handle: Handle, shape: GridSpec, stream: Handle, pointers: In<u64>, ex
 }
 
 fn launch_by(
-    handle: Handle,
-    shape: GridSpec,
-    stream_handle: Handle,
+    handle: Handle, shape: GridSpec, stream_handle: Handle,
     arguments: &dyn Fn(&Function, &LaunchRequest) -> Outcome<Vec<u8>>,
 ) -> Outcome {
     reports::forget();

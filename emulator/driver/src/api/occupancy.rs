@@ -49,12 +49,7 @@ fn active_blocks(out: Out<c_int>, handle: Handle, threads: c_int, dynamic: usize
 
 /// Returns the block size with the most threads on a multiprocessor, the largest of those.
 fn best_block(
-    min_grid: Out<c_int>,
-    block: Out<c_int>,
-    handle: Handle,
-    shared_of: BlockToShared,
-    dynamic: usize,
-    at_most: c_int,
+    min_grid: Out<c_int>, block: Out<c_int>, handle: Handle, shared_of: BlockToShared, dynamic: usize, at_most: c_int,
 ) -> Outcome {
     ready_for(min_grid)?;
     block.check()?;

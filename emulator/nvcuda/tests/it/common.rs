@@ -125,11 +125,7 @@ pub(crate) fn launch(function: sys::CUfunction, grid: u32, block: u32, arguments
 }
 
 pub(crate) fn launch_on(
-    stream: sys::CUstream,
-    function: sys::CUfunction,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared_bytes: u32,
+    stream: sys::CUstream, function: sys::CUfunction, grid: [u32; 3], block: [u32; 3], shared_bytes: u32,
     arguments: &[u64],
 ) -> CUresult {
     let mut pointers: Vec<_> = arguments.iter().map(|a| std::ptr::from_ref(a).cast_mut().cast()).collect();
@@ -152,13 +148,8 @@ pub(crate) const NONE: *mut *mut c_void = std::ptr::null_mut();
 /// # Safety
 /// The requirements are those of the call.
 pub(crate) unsafe fn launch_kernel(
-    function: sys::CUfunction,
-    [gx, gy, gz]: [u32; 3],
-    [bx, by, bz]: [u32; 3],
-    shared: u32,
-    stream: sys::CUstream,
-    pointers: *mut *mut c_void,
-    extra: *mut *mut c_void,
+    function: sys::CUfunction, [gx, gy, gz]: [u32; 3], [bx, by, bz]: [u32; 3], shared: u32, stream: sys::CUstream,
+    pointers: *mut *mut c_void, extra: *mut *mut c_void,
 ) -> CUresult {
     // SAFETY: the caller's promise.
     unsafe { sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, pointers, extra) }

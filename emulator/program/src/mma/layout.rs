@@ -181,10 +181,7 @@ impl MmaForm {
 
     /// Multiplies as [`MmaForm::multiply`] with constant sizes, so that elements are moved without computed shifts.
     fn multiply_packed<const PACKED: usize, const GROUPS: usize, const DEPTH: usize>(
-        self,
-        a: &[[u32; 32]],
-        b: &[[u32; 32]],
-        d: &mut [[u32; 32]],
+        self, a: &[[u32; 32]], b: &[[u32; 32]], d: &mut [[u32; 32]],
     ) {
         let Types::Small(kind_a, kind_b, sum) = self.types else { return };
         let (k, bits) = (usize::from(self.k), 32 / PACKED);

@@ -413,11 +413,7 @@ impl Worker<'_> {
     /// `active`.
     #[cold]
     pub(crate) unsafe fn cache_poll(
-        &mut self,
-        place: load_store::LaneAddresses,
-        active: LaneMask,
-        element: u8,
-        bytes: u32,
+        &mut self, place: load_store::LaneAddresses, active: LaneMask, element: u8, bytes: u32,
     ) {
         for lane in active.iter() {
             for offset in (0..bytes).step_by(element.into()) {
@@ -483,13 +479,7 @@ impl Worker<'_> {
 
     /// Arrives at a barrier of the block. Returns `None` where the fiber continues with its top frame.
     fn barrier(
-        &mut self,
-        kind: BarrierKind,
-        id: i32,
-        count: Option<Src>,
-        position: Position,
-        active: LaneMask,
-        instr: u32,
+        &mut self, kind: BarrierKind, id: i32, count: Option<Src>, position: Position, active: LaneMask, instr: u32,
     ) -> Option<Pause> {
         let lane = active.first();
         let id = self.u32_at(id, lane);
@@ -524,11 +514,7 @@ impl Worker<'_> {
 
     /// Makes the fiber wait if named lanes are missing.
     pub(crate) fn wait_for_lanes(
-        &mut self,
-        need: LaneMask,
-        place: MeetingPlace,
-        pc: u32,
-        active: LaneMask,
+        &mut self, need: LaneMask, place: MeetingPlace, pc: u32, active: LaneMask,
     ) -> ControlFlow<AfterOp> {
         if std::mem::take(&mut self.warp.fiber.forced) || (need & self.warp.live & !active).is_empty() {
             return ControlFlow::Continue(());

@@ -67,9 +67,7 @@ pub enum LaunchRefused {
 /// Checks a launch before it starts, all but its parameters. `allowed_dynamic` is the dynamic shared memory that the
 /// kernel was given by `cuFuncSetAttribute(MAX_DYNAMIC_SHARED_SIZE_BYTES)`, `None` when it was never set.
 pub fn check(
-    kernel: &DecodedKernel,
-    request: &LaunchRequest,
-    allowed_dynamic: Option<u32>,
+    kernel: &DecodedKernel, request: &LaunchRequest, allowed_dynamic: Option<u32>,
 ) -> Result<(), LaunchRefused> {
     let (grid, block) = (request.grid, request.block);
     let threads: u64 = block.iter().map(|&n| u64::from(n)).product();

@@ -99,12 +99,7 @@ fn answer(args: &Args, text: &str, record: &serde_json::Value) -> Result<Command
 
 /// Returns the JSON record. `symptom` is empty for the general hint, and null without a hint.
 fn record(
-    task: &TaskName,
-    symptom: Option<&str>,
-    level: u32,
-    of: u32,
-    chosen_by: &str,
-    text: &str,
+    task: &TaskName, symptom: Option<&str>, level: u32, of: u32, chosen_by: &str, text: &str,
 ) -> serde_json::Value {
     serde_json::json!({"hint": {
         "task": task, "symptom": symptom, "level": level, "of": of, "chosen_by": chosen_by, "text": text,

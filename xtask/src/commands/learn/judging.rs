@@ -64,11 +64,7 @@ pub(crate) struct Code<'a> {
 
 /// Counts what each line of a kernel did, from its PTX, the sources that it was made of, and its machine code.
 pub(crate) fn explain(
-    root: &Path,
-    task: &Task,
-    ptx: &Path,
-    sources: &[PathBuf],
-    code: Option<Code<'_>>,
+    root: &Path, task: &Task, ptx: &Path, sources: &[PathBuf], code: Option<Code<'_>>,
 ) -> Result<Explained> {
     let mut options = vec!["--explain".to_owned()];
     if let Some(Code { cubin, size }) = code {

@@ -20,11 +20,7 @@ pub(crate) trait PackedKernel {
     /// Returns its PTX; `None` where it is expected not to compile. `old` is what was packed, and `is_fresh` says that
     /// the same text is expected again.
     fn compile(
-        &self,
-        compiler: &mut Compiler,
-        root: &Path,
-        old: Option<&str>,
-        is_fresh: bool,
+        &self, compiler: &mut Compiler, root: &Path, old: Option<&str>, is_fresh: bool,
     ) -> Result<Option<String>>;
 }
 

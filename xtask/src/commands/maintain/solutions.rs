@@ -48,11 +48,7 @@ impl PackedKernel for Solution {
     }
 
     fn compile(
-        &self,
-        compiler: &mut Compiler,
-        root: &Path,
-        old: Option<&str>,
-        is_fresh: bool,
+        &self, compiler: &mut Compiler, root: &Path, old: Option<&str>, is_fresh: bool,
     ) -> Result<Option<String>> {
         let old = old.filter(|_| is_fresh);
         committed::compile_until(

@@ -161,10 +161,7 @@ fn emulated(programs: &Programs, step: &'static Step, shape: Shape) -> Result<Ve
 
 /// Runs `launch` of a step, under a tool or by itself.
 fn launched(
-    programs: &Programs,
-    tool: &[String],
-    step: &'static Step,
-    words: &[String],
+    programs: &Programs, tool: &[String], step: &'static Step, words: &[String],
 ) -> Result<(Option<Run>, Vec<Launched>)> {
     let status = Status::on_stderr();
     status.set(&format!("{}  {}", step.id, words.join(" ")));

@@ -211,10 +211,7 @@ fn terms_of(side: &str, n: usize, all: usize) -> String {
 
 /// Returns the term that sums lack, and the one that they have twice.
 fn replaced_term(
-    k: usize,
-    samples: &[Place],
-    term: &dyn Fn(Place, usize) -> f64,
-    near: Near<'_>,
+    k: usize, samples: &[Place], term: &dyn Fn(Place, usize) -> f64, near: Near<'_>,
 ) -> Option<(usize, usize)> {
     const MAX_TERMS: usize = 256;
     let mut pairs: Vec<(usize, usize)> = match k {

@@ -120,11 +120,7 @@ impl Product {
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say and of their types.
     pub(super) unsafe fn enqueue(
-        &mut self,
-        algorithm: usize,
-        stream: &CudaStream,
-        [first, second]: [*const c_void; 2],
-        c: *mut c_void,
+        &mut self, algorithm: usize, stream: &CudaStream, [first, second]: [*const c_void; 2], c: *mut c_void,
     ) -> Result<(), CublasError> {
         let (alpha, beta) = (1.0_f32, 0.0_f32);
         let len = self.workspace.len();

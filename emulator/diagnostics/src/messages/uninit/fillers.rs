@@ -120,10 +120,7 @@ impl Filler<'_> {
 
     /// Works as [`Self::unfinished`], for one of the two subscripts.
     fn unfinished_along(
-        &self,
-        (text, value): (String, i64),
-        (noun, size): (&str, u64),
-        written: &BTreeSet<i64>,
+        &self, (text, value): (String, i64), (noun, size): (&str, u64), written: &BTreeSet<i64>,
     ) -> Option<Reason> {
         let Self { launch, block, main_instr, .. } = *self;
         let (text, size, name) = (text.as_str(), i64::try_from(size).ok()?, &self.target.element.name);

@@ -229,12 +229,7 @@ impl<S: Space> Interval<S> {
     /// Marks units of a word.
     #[inline(always)]
     fn mark(
-        &mut self,
-        kind: AccessMark,
-        word: usize,
-        units: u64,
-        found: &mut Found,
-        seen: &mut impl FnMut(u32, usize, u64),
+        &mut self, kind: AccessMark, word: usize, units: u64, found: &mut Found, seen: &mut impl FnMut(u32, usize, u64),
     ) {
         let (number, word) = (word as u64 / WORDS, word % WORDS as usize);
         if units == 0 {

@@ -48,10 +48,7 @@ impl<S: Space> Interval<S> {
 
     /// Returns the lanes of `of` that access conflicting units in `entry`, and the first unit of the lowest of them.
     pub(super) fn hits(
-        &mut self,
-        entry: &LogEntry,
-        of: LaneMask,
-        conflicts: &[(u32, Bits)],
+        &mut self, entry: &LogEntry, of: LaneMask, conflicts: &[(u32, Bits)],
     ) -> Option<(LaneMask, u64)> {
         let (mut hits, mut first) = (LaneMask::EMPTY, None);
         for lane in of.numbers() {

@@ -12,9 +12,7 @@ impl<'j> Worker<'j> {
     /// Finds the memory of the `active` lanes (not none). `make_spec` makes operands only where they are needed.
     #[inline(always)]
     pub(crate) fn locate<'s, M: RunMode>(
-        &mut self,
-        make_spec: impl Fn() -> AccessSpec<'s>,
-        active: LaneMask,
+        &mut self, make_spec: impl Fn() -> AccessSpec<'s>, active: LaneMask,
     ) -> Located {
         let spec = make_spec();
         let counts = M::counts(self);

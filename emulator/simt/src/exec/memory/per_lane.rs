@@ -167,11 +167,7 @@ fn not_own(worker: &Worker<'_>, spec: &AccessSpec<'_>, offset: u64) -> Option<Re
 
 /// Finds `offset` in the shared memory of the block with the rank; `given` is the offset with the rank.
 fn find_remote(
-    worker: &mut Worker<'_>,
-    bytes: u64,
-    given: u64,
-    rank: u32,
-    offset: u64,
+    worker: &mut Worker<'_>, bytes: u64, given: u64, rank: u32, offset: u64,
 ) -> Result<LaneMemory, LaneFault> {
     let job = worker.job;
     refuse_if!(worker.remote_problem(given).is_some(), (None, MemSpace::Shared, given));

@@ -49,12 +49,7 @@ impl Worker<'_> {
 
     /// Groups the lanes by function, that of the lowest lane first, `None` if a lane's target cannot be called.
     fn targets(
-        &mut self,
-        calls: &Calls,
-        site: &CallSite,
-        target: Src,
-        pc: u32,
-        active: LaneMask,
+        &mut self, calls: &Calls, site: &CallSite, target: Src, pc: u32, active: LaneMask,
     ) -> Option<Vec<(LaneMask, usize)>> {
         let mut addresses: Vec<(LaneMask, u64)> = Vec::new();
         for lane in active.iter() {
@@ -86,12 +81,7 @@ impl Worker<'_> {
 
     /// Ends the block if one more activation does not fit on the stack.
     fn check_stack(
-        &mut self,
-        calls: &Calls,
-        site: &CallSite,
-        callee: &Callee,
-        pc: u32,
-        lanes: LaneMask,
+        &mut self, calls: &Calls, site: &CallSite, callee: &Callee, pc: u32, lanes: LaneMask,
     ) -> ControlFlow<AfterOp> {
         let more = u64::from(site.frame) + u64::from(callee.frame);
         let stack = u64::from(self.job.local_bytes);

@@ -22,11 +22,7 @@ const MAX_ARRIVALS: u32 = (1 << 20) - 1;
 impl Worker<'_> {
     /// Performs the operation for the `active` lanes of a frame. A wait for a phase that has not ended polls it.
     pub(crate) fn mbarrier(
-        &mut self,
-        b: &Mbarrier,
-        pc: u32,
-        active: LaneMask,
-        frame: LaneMask,
+        &mut self, b: &Mbarrier, pc: u32, active: LaneMask, frame: LaneMask,
     ) -> ControlFlow<AfterOp> {
         let waits = self.mbarrier_of_lanes(b, pc, active);
         if self.stopped {

@@ -550,12 +550,7 @@ impl Worker<'_> {
 
     /// Propagates a shuffle: each `active` lane takes what the lane `from` of it has.
     pub(crate) fn propagate_shuffle(
-        &mut self,
-        src: i32,
-        dst: u32,
-        dst_pred: Option<Dst>,
-        from: &[u32; 32],
-        active: LaneMask,
+        &mut self, src: i32, dst: u32, dst_pred: Option<Dst>, from: &[u32; 32], active: LaneMask,
     ) {
         let dst = self.checks.shadow.line(dst);
         if let Some(dst_pred) = dst_pred {

@@ -128,12 +128,7 @@ impl Worker<'_> {
 
     #[cold]
     pub(crate) fn wrong_mask(
-        &mut self,
-        pc: u32,
-        lanes: LaneMask,
-        named: LaneMask,
-        present: LaneMask,
-        wrong: WrongMask,
+        &mut self, pc: u32, lanes: LaneMask, named: LaneMask, present: LaneMask, wrong: WrongMask,
     ) {
         if self.block.warps[self.warp.index as usize].undefined_mask {
             return;

@@ -244,10 +244,7 @@ impl Deciding {
     /// Returns `None` if the path depends on more than registers, as on shared data. `is_alone` tells whether no other
     /// warp runs.
     fn new<'p>(
-        job: &LaunchJob<'_>,
-        positions: impl Iterator<Item = &'p u32> + Clone,
-        is_alone: bool,
-        with_polls: bool,
+        job: &LaunchJob<'_>, positions: impl Iterator<Item = &'p u32> + Clone, is_alone: bool, with_polls: bool,
     ) -> Option<Self> {
         let ops = || positions.clone().map(|at| (*at as usize, &job.kernel.ops[*at as usize]));
         let is_stored = ops().any(|(_, op)| matches!(op.kind, OpKind::Store(_) | OpKind::Atomic(_)));

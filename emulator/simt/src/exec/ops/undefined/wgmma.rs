@@ -12,12 +12,7 @@ pub(in crate::exec) type Unwritten = [Vec<Option<u32>>; 2];
 impl Worker<'_> {
     /// Propagates a product that the running warp issues, to existing accumulators if `adds`.
     pub(in crate::exec) fn propagate_wgmma(
-        &mut self,
-        wgmma: &Wgmma,
-        pc: u32,
-        active: LaneMask,
-        adds: bool,
-        unwritten: &Unwritten,
+        &mut self, wgmma: &Wgmma, pc: u32, active: LaneMask, adds: bool, unwritten: &Unwritten,
     ) {
         let whole = unwritten.iter().flatten().all(Option::is_none);
         if whole && self.checks.shadow.is_clean() {

@@ -33,12 +33,7 @@ impl Worker<'_> {
 
     /// Checks a product that the running warp is about to issue. Gives what its factors hold.
     pub(super) fn check_wgmma(
-        &mut self,
-        wgmma: &Wgmma,
-        pc: u32,
-        active: LaneMask,
-        descriptors: [u64; 2],
-        adds: bool,
+        &mut self, wgmma: &Wgmma, pc: u32, active: LaneMask, descriptors: [u64; 2], adds: bool,
     ) -> [FactorBytes; 2] {
         let away = self.warp.live & !active;
         if !away.is_empty() {
@@ -112,12 +107,7 @@ impl Worker<'_> {
     /// upper bits were not masked, and elements are read from elsewhere by that. The descriptor of the block of rank 0
     /// shows it, which has no such bits; it may be the last to come to the product.
     fn has_rank_in_leading(
-        &mut self,
-        wgmma: &Wgmma,
-        factor: usize,
-        descriptor: u64,
-        pc: u32,
-        active: LaneMask,
+        &mut self, wgmma: &Wgmma, factor: usize, descriptor: u64, pc: u32, active: LaneMask,
     ) -> bool {
         if self.job.cluster_blocks == 1 {
             return false;
