@@ -1,8 +1,5 @@
 //! The PTX and the machine code that are committed for a source.
 
-#[cfg(test)]
-mod tests;
-
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +10,7 @@ use catalog::{files::write_whole_bytes, parallel};
 use crate::compiler::{Compiler, Compilers};
 use crate::nvrtc::{Compiled, Nvrtc};
 use crate::source::{CompileJob, Include, local_includes, read_source};
-use crate::{cubin, output};
+use crate::{cubin, output, ptxas};
 
 /// Devices whose register counts are noted in the header.
 const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
@@ -169,9 +166,9 @@ impl Made {
             cubin: None,
         };
         if let Some(path) = cubin_of(root, path)
-            && cubin::GPU >= made.oldest()
+            && ptxas::GPU >= made.oldest()
         {
-            let compiled = made.compile_for(cubin::GPU, compiler, root)?;
+            let compiled = made.compile_for(ptxas::GPU, compiler, root)?;
             let bytes = cubin::without_ptx(compiled.cubin)?;
             let shown = path.strip_prefix(root).unwrap_or(&path).display();
             made.names_cubin = format!("// cubin: {shown} sha256:{}\n", sha256(&bytes));
@@ -186,7 +183,7 @@ impl Made {
         let runs = |device: &u32| *device == oldest || *device > oldest && !only;
         for device in DEVICES.into_iter().filter(runs) {
             let compiled = self.compile_for(device, compiler, root)?;
-            for line in resources(&compiled.log) {
+            for line in ptxas::resources(&compiled.log) {
                 writeln!(self.registers, "// sm_{device}: {line}")?;
             }
         }
@@ -213,25 +210,4 @@ impl Made {
     fn text(&self) -> String {
         [&*self.head, &self.registers, &self.names_cubin, &self.ptx].concat()
     }
-}
-
-/// Reads the output of `ptxas -v`: `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled`.
-pub fn resources(log: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let (mut kernel, mut spilled) = (String::new(), 0u32);
-    for line in log.lines() {
-        if let Some(rest) = line.split("Compiling entry function '").nth(1) {
-            kernel = rest.split('\'').next().unwrap_or_default().to_string();
-        } else if let Some(rest) = line.split("bytes stack frame, ").nth(1) {
-            spilled = rest.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
-        } else if let Some(rest) = line.split(": Used ").nth(1)
-            && !kernel.is_empty()
-        {
-            let registers = rest.split(' ').next().unwrap_or_default();
-            let shared = rest.split(", ").find_map(|part| part.strip_suffix(" bytes smem")).unwrap_or("0");
-            lines.push(format!("{kernel}: {registers} registers, {shared} bytes smem, {spilled} bytes spilled"));
-            (kernel, spilled) = (String::new(), 0);
-        }
-    }
-    lines
 }

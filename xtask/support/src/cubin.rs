@@ -14,11 +14,14 @@ use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
 
 use crate::compile_cache::{self, CompileCache};
 use crate::staleness::{self, State};
-use crate::{compiler::Compiler, nvrtc::Nvrtc, ptxas::Ptxas, rustc::Rustc, source::CompileJob};
+use crate::{
+    compiler::Compiler,
+    nvrtc::Nvrtc,
+    ptxas::{self, Ptxas},
+    rustc::Rustc,
+    source::CompileJob,
+};
 use crate::{interrupt, source};
-
-/// The GPU that machine code is made for: `sm_90`.
-pub const GPU: u32 = 90;
 
 /// Returns the file with the machine code of a source, a kernel of the checkout or a learner's.
 ///
@@ -42,7 +45,7 @@ pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     };
     // A source for a newer GPU does not compile for this one.
     let sm = match job.capability().parse::<u32>() {
-        Ok(oldest) if oldest <= GPU => GPU.to_string(),
+        Ok(oldest) if oldest <= ptxas::GPU => ptxas::GPU.to_string(),
         _ => job.capability().to_owned(),
     };
     let includes = source::local_includes(root, source, &job.source)?;

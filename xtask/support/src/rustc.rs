@@ -11,7 +11,8 @@ use catalog::files::{files_ending_with, write_whole_bytes};
 use catalog::provenance::{cubin_of, sha256, target_of};
 
 use crate::nvrtc::DoesNotCompile;
-use crate::{committed, output, paths, ptxas::Ptxas};
+use crate::ptxas::{self, Ptxas};
+use crate::{output, paths};
 
 /// What every kernel is linked with, from the root of the checkout.
 pub const PRELUDE: &str = "kernels/rust/prelude.rs";
@@ -26,16 +27,16 @@ const OPTIONS: &str = "-Copt-level=3 -Ccodegen-units=1 -Cpanic=abort -Ctarget-cp
 /// Compiles all kernels in Rust, and returns how many there are, and how many results differ from the committed ones.
 /// With `check`, nothing is written.
 pub fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(usize, usize)> {
-    let (rustc, ptxas) = (Rustc::find(root, rustc)?, Ptxas::find()?);
+    let (rustc, assembler) = (Rustc::find(root, rustc)?, Ptxas::find()?);
     let (mut n_sources, mut n_changed) = (0, 0);
     let sources = files_ending_with(&root.join("kernels/rust"), ".rs")?;
     for source in sources.iter().filter(|path| !path.ends_with(PRELUDE)) {
         n_sources += 1;
         let ptx = rustc.compile(source.strip_prefix(root)?, &std::fs::read_to_string(source)?)?;
-        let (cubin, log) = ptxas.assemble(&ptx, &rustc.folder)?;
+        let (cubin, log) = assembler.assemble(&ptx, &rustc.folder)?;
         let path = cubin_of(root, source).context("a kernel of the checkout")?;
         let mut head = format!("// cubin: {} sha256:{}\n", path.strip_prefix(root)?.display(), sha256(&cubin));
-        head.extend(committed::resources(&log).iter().map(|line| format!("// sm_{}: {line}\n", crate::cubin::GPU)));
+        head.extend(ptxas::resources(&log).iter().map(|line| format!("// sm_{}: {line}\n", ptxas::GPU)));
         let (first, rest) = ptx.split_once("\n\n").context("PTX without a header")?;
         let files = [(path, cubin), (target_of(root, source), format!("{first}\n{head}\n{rest}").into_bytes())];
         let is_stale = |(path, bytes): &&(PathBuf, Vec<u8>)| std::fs::read(path).ok().as_ref() != Some(bytes);
