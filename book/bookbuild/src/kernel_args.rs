@@ -4,8 +4,7 @@ use anyhow::{Context as _, Result};
 use catalog::{CatalogKernel, STEPS, Shape, Step};
 
 pub(crate) fn find_kernel(kernel: &str) -> Result<(&'static Step, &'static CatalogKernel)> {
-    let all = || STEPS.iter().flat_map(|step| step.kernels.iter().map(move |k| (step, k)));
-    all().find(|(_, k)| k.name == kernel).with_context(|| {
+    STEPS.iter().find_map(|step| Some((step, step.kernel(kernel)?))).with_context(|| {
         let step = STEPS.iter().find(|step| kernel.contains(step.id));
         let names: Vec<&str> = step.map_or(Vec::new(), |s| s.kernels.iter().map(|k| k.name).collect());
         if names.is_empty() {

@@ -89,14 +89,13 @@ pub(crate) fn case(shape: Shape, run: &records::Run, entries: &[Entry<'_>]) -> S
 /// Returns the end of the page: the times that real GPUs took, and what to do next.
 pub(crate) fn footer(step_run: &StepRun<'_>, ran: PassedKernels) -> String {
     let paint = Paint::for_stdout();
-    let mut out = recorded::tables(step_run.step, paint);
+    let with_rust = step_run.kernels.iter().any(|kernel| kernel.is_rust);
+    let mut out = recorded::tables(step_run.step, with_rust, paint);
     if step_run.run.emulated && step_run.kernels.iter().any(|kernel| kernel.code().is_some()) {
         out.push_str(&paint.dim(&ground(step_run, ran)));
     }
     let id = step_run.step.id;
-    if step_run.kernels.iter().all(|kernel| !kernel.is_rust)
-        && step_run.kernels.iter().any(|kernel| kernel.in_rust().is_some())
-    {
+    if !with_rust && step_run.kernels.iter().any(|kernel| kernel.in_rust().is_some()) {
         let _ = writeln!(out, "{}", paint.dim(&format!("the same in Rust: cargo xtask bench {id} --lang both")));
     }
     let _ = writeln!(out, "{}", paint.dim(&format!("next: cargo xtask check {id}")));

@@ -199,7 +199,7 @@ fn passed<'r>(record: &'r Record, kernel: &str, size: &str) -> Result<(&'r Run, 
     let shape = parse_shape(kernel, size)?;
     let again = format!("measure it with: cargo xtask bench {} --save", step.id);
     let found = record
-        .measurement(known.name, shape)
+        .measurement(kernel, shape)
         .with_context(|| format!("{kernel} at {shape} was not recorded on {}; {again}", name_of(record)))?;
     let run =
         record.run_of(found).with_context(|| format!("the record of {kernel} at {shape} names no run; {again}"))?;

@@ -35,9 +35,11 @@ const SIZES: [usize; 6] = [256, 512, 1024, 2048, 4096, 8192];
 const COMPARED: usize = 4096;
 
 /// Returns a step's kernels, those of its neighbours, and the yardstick, as they were measured; empty when nothing was.
-pub(crate) fn tables(step: &Step, paint: Paint) -> String {
+/// Siblings in Rust are left out, unless they are wanted.
+pub(crate) fn tables(step: &Step, with_rust: bool, paint: Paint) -> String {
     let mut out = String::new();
-    for (file, record) in load() {
+    for (file, mut record) in load() {
+        record.measurements.retain(|m| with_rust || !m.kernel.starts_with(RUST));
         // FP64 is left out: the steps are not about it.
         for family in Family::all().into_iter().filter(|family| *family != Family::Doubles) {
             let table = table(&record, step, family);
