@@ -9,6 +9,8 @@
 //! go only to calls that look them up. Each call must come back with a code that CUDA knows, and not with
 //! `CUDA_ERROR_UNKNOWN`.
 
+#[path = "fuzz/driver.rs"]
+mod driver;
 #[path = "fuzz/mod.rs"]
 mod fuzz;
 
@@ -123,7 +125,7 @@ extern "C" fn host_function(_: *mut c_void) {}
 
 impl Fuzzer {
     fn new() -> Result<Self, Box<dyn Error>> {
-        let find = fuzz::driver()?;
+        let find = driver::load()?;
         // SAFETY: functions of the driver take integers and pointers only, and ignore arguments that they have not.
         let raw = |name: &str| find(name).map(|at| unsafe { std::mem::transmute::<*mut c_void, Raw>(at) });
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../emulator/driver/src/api");

@@ -5,6 +5,8 @@
 //! Each one goes through `cuModuleLoadData` on a device with 64 MiB, in a process whose address space is limited, and
 //! must load or end in an error within some seconds of processor time. What loads is launched once.
 
+#[path = "fuzz/driver.rs"]
+mod driver;
 #[path = "fuzz/mod.rs"]
 mod fuzz;
 
@@ -33,7 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn begin() -> Result<(), String> {
-    let _ = fuzz::driver()?;
+    let _ = driver::load()?;
     let limit = libc::rlimit { rlim_cur: MAX_BYTES, rlim_max: MAX_BYTES };
     let mut context = null_mut();
     // SAFETY: valid places for what is read and written.

@@ -1,21 +1,21 @@
-//! What the fuzzers of the driver share: a child process that does the work, and a parent that sees how it ends.
+//! What the fuzzers share: a child process that does the work, and a parent that sees how it ends.
 //!
 //! The parent starts the program again with a range of seeds. The child names each seed on standard output before it
-//! begins with it; a child that dies, says that something is wrong, or is silent for too long is a finding, and the
-//! seed that it named last brings it back.
+//! begins with it; a child that dies, says that something is wrong, or takes too long for one seed is a finding, and
+//! the seed that it named last brings it back.
 
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command, ExitCode, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::io::Write;
+use std::process::{Command, ExitCode};
+use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
-/// A child that is silent while it spends so much processor time on one seed hangs in a loop. Not wall time alone:
-/// on a loaded machine a child may get next to none.
-const BUSY_SILENCE: f64 = 300.0;
-/// A child that is silent for so long waits for something that never comes.
-const SILENCE: Duration = Duration::from_secs(900);
-const LOOK: Duration = Duration::from_secs(10);
+/// A child that spends so many seconds of processor time on one seed hangs in a loop. Not wall time alone: on a loaded
+/// machine a child may get next to none.
+const BUSY_SECONDS: i64 = 300;
+/// A child that is at one seed for so many seconds waits for something that never comes.
+const SECONDS: u32 = 900;
 /// Seeds for one child.
 const SEEDS: u64 = 200;
 
@@ -44,7 +44,7 @@ fn options() -> Result<Options, Box<dyn Error>> {
 /// Runs `one` for seed after seed, in children with these variables in their environment, until the time is up.
 pub(crate) fn main(variables: &[(&str, &str)], one: impl FnMut(u64) -> Result<String, String>) -> ExitCode {
     match options().and_then(|options| match options.child {
-        Some(n) => child(options.seed, n, one),
+        Some(n) => child(options.seed..options.seed + n, Duration::from_secs(options.seconds), one),
         None => parent(&options, variables),
     }) {
         Ok(()) => ExitCode::SUCCESS,
@@ -55,18 +55,37 @@ pub(crate) fn main(variables: &[(&str, &str)], one: impl FnMut(u64) -> Result<St
     }
 }
 
-fn child(first: u64, n: u64, mut one: impl FnMut(u64) -> Result<String, String>) -> Result<(), Box<dyn Error>> {
+/// Runs these seeds, or those of them that it begins with in time, and at least one.
+fn child(
+    seeds: std::ops::Range<u64>, time: Duration, mut one: impl FnMut(u64) -> Result<String, String>,
+) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
     // Not `println!`: what the driver prints goes there as well.
     let mut out = std::io::stdout();
-    for seed in first..first + n {
+    for seed in seeds {
         writeln!(out, "\nseed {seed}")?;
         out.flush()?;
+        end_in_time();
         let before = cpu_seconds();
         let outcome = one(seed)?;
         let spent = cpu_seconds() - before;
         writeln!(out, "\ndone {spent:.3} {outcome}")?;
+        if start.elapsed() >= time {
+            break;
+        }
     }
     Ok(())
+}
+
+/// Has the system end this process when it does not come here again in time.
+fn end_in_time() {
+    let zero = libc::timeval { tv_sec: 0, tv_usec: 0 };
+    let once = libc::itimerval { it_interval: zero, it_value: libc::timeval { tv_sec: BUSY_SECONDS, ..zero } };
+    // SAFETY: it reads the interval.
+    unsafe {
+        libc::setitimer(libc::ITIMER_PROF, &once, null_mut());
+        libc::alarm(SECONDS);
+    }
 }
 
 pub(crate) fn cpu_seconds() -> f64 {
@@ -76,96 +95,40 @@ pub(crate) fn cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Processor time of another process, where the system tells.
-fn cpu_seconds_of(process: u32) -> Option<f64> {
-    let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // After the name, which may hold anything, in brackets: state is the first field, user and system time the
-    // twelfth and thirteenth.
-    let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // SAFETY: it reads a number.
-    let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    Some(ticks as f64 / per_second as f64)
-}
-
 fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
     let mut seed = options.seed;
-    let mut tally = std::collections::BTreeMap::<String, u64>::new();
+    let mut tally = BTreeMap::<String, u64>::new();
     let mut slowest = (0.0, 0);
-    while start.elapsed() < Duration::from_secs(options.seconds) {
-        let mut child = Command::new(std::env::current_exe()?)
-            .args(["--seed", &seed.to_string(), "--child", &SEEDS.to_string()])
+    while let left = options.seconds.saturating_sub(start.elapsed().as_secs())
+        && left > 0
+    {
+        let child = Command::new(std::env::current_exe()?)
+            .args(["--seed", &seed.to_string(), "--child", &SEEDS.to_string(), "--seconds", &left.to_string()])
             .envs(variables.iter().copied())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        let (out, err) = (child.stdout.take(), child.stderr.take());
-        let (say, hear) = channel();
-        let reader = std::thread::spawn(move || {
-            for line in out.into_iter().flat_map(|out| BufReader::new(out).lines()).map_while(Result::ok) {
-                let _ = say.send(line);
-            }
-        });
-        // What it said last explains how it ended.
-        let errors = std::thread::spawn(move || {
-            let mut last = std::collections::VecDeque::new();
-            for line in err.into_iter().flat_map(|err| BufReader::new(err).split(b'\n')).map_while(Result::ok) {
-                if last.len() == 20 {
-                    last.pop_front();
-                }
-                last.push_back(String::from_utf8_lossy(&line).into_owned());
-            }
-            last
-        });
+            .output()?;
         let mut at = seed;
-        let mut silent = false;
-        let mut heard = (Instant::now(), 0.0);
-        loop {
-            match hear.recv_timeout(LOOK) {
-                Ok(line) => {
-                    heard = (Instant::now(), cpu_seconds_of(child.id()).unwrap_or(heard.1));
-                    if let Some(number) = line.strip_prefix("seed ") {
-                        at = number.parse()?;
-                    } else if let Some((spent, outcome)) =
-                        line.strip_prefix("done ").and_then(|rest| rest.split_once(' '))
-                    {
-                        let spent: f64 = spent.parse()?;
-                        if spent > slowest.0 {
-                            slowest = (spent, at);
-                        }
-                        for word in outcome.split_whitespace() {
-                            *tally.entry(word.to_owned()).or_default() += 1;
-                        }
-                        if start.elapsed() >= Duration::from_secs(options.seconds) {
-                            child.kill()?;
-                            seed = at + 1;
-                            break;
-                        }
-                    }
+        for line in String::from_utf8_lossy(&child.stdout).lines() {
+            if let Some(number) = line.strip_prefix("seed ") {
+                at = number.parse()?;
+            } else if let Some((spent, outcome)) = line.strip_prefix("done ").and_then(|rest| rest.split_once(' ')) {
+                let spent: f64 = spent.parse()?;
+                if spent > slowest.0 {
+                    slowest = (spent, at);
                 }
-                Err(RecvTimeoutError::Timeout) => {
-                    let busy = cpu_seconds_of(child.id()).unwrap_or(heard.1) - heard.1;
-                    if busy > BUSY_SILENCE || heard.0.elapsed() > SILENCE {
-                        silent = true;
-                        child.kill()?;
-                    }
+                for word in outcome.split_whitespace() {
+                    *tally.entry(word.to_owned()).or_default() += 1;
                 }
-                Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        let status = child.wait()?;
-        let over = start.elapsed() >= Duration::from_secs(options.seconds);
-        let _ = reader.join();
-        let last = errors.join().unwrap_or_default();
-        if silent || (!status.success() && !over) {
-            let how = if silent { "says nothing any more".to_owned() } else { status.to_string() };
-            let last: Vec<String> = last.into();
-            return Err(format!("seed {at}: {how}\n{}", last.join("\n")).into());
+        if !child.status.success() {
+            // What it said last explains how it ended.
+            let said = String::from_utf8_lossy(&child.stderr);
+            let last: Vec<&str> = said.lines().collect();
+            let last = last[last.len().saturating_sub(20)..].join("\n");
+            return Err(format!("seed {at}: {}\n{last}", child.status).into());
         }
-        if !over {
-            seed = at + 1;
-        }
+        seed = at + 1;
     }
     let seconds = start.elapsed().as_secs();
     let first = options.seed;
@@ -177,21 +140,4 @@ fn parent(options: &Options, variables: &[(&str, &str)]) -> Result<(), Box<dyn E
         eprintln!("{n:>9} {what}");
     }
     Ok(())
-}
-
-/// Loads the emulated driver and finds a call in it, by its name.
-pub(crate) fn driver() -> Result<impl Fn(&str) -> Option<*mut std::ffi::c_void>, String> {
-    let path = emulator_client::preload().map_err(|error| error.to_string())?;
-    let path = std::ffi::CString::new(path.to_string_lossy().as_bytes()).map_err(|error| error.to_string())?;
-    // SAFETY: it is loaded already.
-    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
-    if library.is_null() {
-        return Err("the driver cannot be opened again".to_owned());
-    }
-    Ok(move |name: &str| {
-        let name = std::ffi::CString::new(name).ok()?;
-        // SAFETY: the library is never closed.
-        let found = unsafe { libc::dlsym(library, name.as_ptr()) };
-        (!found.is_null()).then_some(found)
-    })
 }
