@@ -2,8 +2,8 @@
 //!
 //! A kernel is a file `NAME.cu`, or an entry `NAME_broken` of `kernels.toml`: edits of `NAME_fixed.cu` or of another
 //! base that it names. An entry with a launch makes two kernels, `NAME.cu` and `NAME.rs`, from one of the ladder and
-//! its sibling in Rust. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of the
-//! text, so that edits reach it.
+//! its sibling in Rust. The PTX of a folder is one deflated file, `kernels.z`. A file included `// as text` is part of
+//! the text, so that edits reach it.
 
 #[cfg(test)]
 mod tests;
