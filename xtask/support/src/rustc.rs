@@ -5,14 +5,16 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use catalog::files::{files_ending_with, write_whole_bytes};
+use catalog::process;
 use catalog::provenance::{cubin_of, sha256, target_of};
 
 use crate::nvrtc::DoesNotCompile;
 use crate::ptxas::{self, Ptxas};
-use crate::{output, paths};
+use crate::{interrupt, output, paths};
 
 /// What every kernel is linked with, from the root of the checkout.
 pub const PRELUDE: &str = "kernels/rust/prelude.rs";
@@ -23,6 +25,11 @@ const TARGET: &str = "nvptx64-nvidia-cuda";
 const OPTIONS: &str = "-Copt-level=3 -Ccodegen-units=1 -Cpanic=abort -Ctarget-cpu=sm_75 -Ctarget-feature=+ptx72 \
     -Cdebuginfo=line-directives-only -Zverbose-asm -Cllvm-args=-unroll-threshold=20000 --edition=2024 --crate-type=rlib \
     --cap-lints=allow --target=nvptx64-nvidia-cuda";
+
+/// Time limit for one source: `core` takes a minute on a slow machine, and a constant may be without end.
+const TIME_LIMIT: Duration = Duration::from_secs(180);
+/// Output limit of rustc, whose errors count.
+const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 /// Compiles all kernels in Rust, and returns how many there are, and how many results differ from the committed ones.
 /// With `check`, nothing is written.
@@ -140,8 +147,16 @@ impl Rustc {
         // Kernels use features without a stable form, which a stable compiler takes only so.
         command.env("RUSTC_BOOTSTRAP", "1").args(OPTIONS.split(' ')).args(options).arg(name).current_dir(&self.root);
         command.arg(format!("--remap-path-prefix={}/=", self.root.display()));
-        let output = command.arg("--out-dir").arg(&self.folder).arg("-L").arg(&self.folder).output()?;
-        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr).trim_end());
+        command.arg("--out-dir").arg(&self.folder).arg("-L").arg(&self.folder);
+        let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
+            .with_context(|| format!("starting {}", self.program.display()))?;
+        interrupt::check(format!("{} was not compiled", name.display()))?;
+        ensure!(
+            ended.stopped.is_none(),
+            "error: it was still being compiled after {} s, and rustc was stopped; look for a constant or a macro without end",
+            TIME_LIMIT.as_secs()
+        );
+        ensure!(ended.status.success(), "{}", ended.errors.trim_end());
         Ok(())
     }
 }
