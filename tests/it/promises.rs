@@ -170,7 +170,7 @@ fn is_path(word: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/._-".contains(c);
     let (first, rest) = word.split_once('/').unwrap_or_default();
     let is_ours = FOLDERS.contains(&first) || word.ends_with(".rs");
-    is_ours && !rest.is_empty() && word.chars().all(is_plain) && !word.contains("v14")
+    is_ours && first != "my" && !rest.is_empty() && word.chars().all(is_plain) && !word.contains("v14")
 }
 
 #[test]

@@ -185,7 +185,12 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
     let entry = |submission: &Submission, (graded, of_task): (&'a GradedTask, &Sha256)| {
         // A single file is a kernel.
         let is_only = tasks.len() == 1 && graded.task.host.is_none();
-        let (handed, notes) = submission.source(&graded.task.copy_file_name(), is_only);
+        let file = graded.task.copy_file_name();
+        let (mut handed, notes) = submission.source(&file, is_only);
+        let rust = format!("{}.rs", graded.task.name);
+        if let (SubmittedFile::Missing, (SubmittedFile::Text(_), _)) = (&handed, submission.source(&rust, false)) {
+            handed = SubmittedFile::Refused(format!("{rust} is a kernel in Rust, which is not graded: hand in {file}"));
+        }
         let key = match &handed {
             SubmittedFile::Text(source) => Some(key(of_task.clone(), source)),
             _ => None,

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use catalog::files::{files_ending_with, write_whole_bytes};
+use catalog::files::{FolderLock, files_ending_with, lock_folder, write_whole_bytes};
 use catalog::process;
 use catalog::provenance::{cubin_of, sha256, target_of};
 
@@ -67,6 +67,8 @@ pub struct Rustc {
     root: PathBuf,
     /// Folder for the prelude, and for `core` where the toolchain has only its source.
     folder: PathBuf,
+    /// Another process would write the same files.
+    _lock: FolderLock,
 }
 
 impl Rustc {
@@ -99,7 +101,8 @@ impl Rustc {
         ensure!(is_installed || core.is_file(), "it has neither `core` for {TARGET} nor its source");
         let folder = root.join("target/rust_kernels").join(sha256(format!("{version}{OPTIONS}").as_bytes()));
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let rustc = Self { program: program.to_owned(), version, root: root.to_owned(), folder };
+        let lock = lock_folder(&folder)?;
+        let rustc = Self { program: program.to_owned(), version, root: root.to_owned(), folder, _lock: lock };
         if !is_installed && !rustc.folder.join("libcompiler_builtins.rlib").is_file() {
             output::note(&format!("compiling core for {TARGET}, once; about half a minute"));
             rustc.run(&["--crate-name=core"], &core)?;

@@ -248,4 +248,8 @@ fn what_is_not_read_is_a_warning() {
     std::fs::write(class.folder.join("submissions/ada/hw.zip"), "PK").expect("a file");
     let warnings = class.grade_well().expect("grades").warnings;
     assert_eq!(warnings, ["hw.zip is a zip file: unpack it, and grade again"]);
+    std::fs::rename(class.folder.join("submissions/ada/hw.zip"), class.folder.join("submissions/ada/v02.rs"))
+        .expect("it was made");
+    let graded = serde_json::to_string(&class.grade_well().expect("grades")).expect("JSON");
+    assert!(graded.contains("v02.rs is a kernel in Rust, which is not graded: hand in v02.cu"), "{graded}");
 }

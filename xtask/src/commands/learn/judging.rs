@@ -96,7 +96,10 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
     } else {
         ""
     };
-    let mut out = format!("{copy}: your copy{finished}\n\n");
+    let other = task.copy_path(root).with_extension(if task.is_rust { "cu" } else { "rs" });
+    let other = Some(other).filter(|path| path.is_file()).map(|path| learner::display_path(root, &path));
+    let other = other.map_or(String::new(), |path| format!("; {path} is older, and is not checked"));
+    let mut out = format!("{copy}: your copy{finished}{other}\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
     out.extend(verdict.parts.iter().map(|part| line(part, verdict, width, paint)));
     if let Some(refused) = &verdict.compiler {
