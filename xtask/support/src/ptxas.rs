@@ -42,7 +42,14 @@ impl Ptxas {
         let [source, target] = ["kernel.ptx", "kernel.cubin"].map(|name| folder.join(name));
         std::fs::write(&source, ptx).with_context(|| source.display().to_string())?;
         let mut command = Command::new(&self.0);
-        command.args(["-v", "-lineinfo"]).arg(format!("-arch=sm_{}", GPU)).arg("-o").arg(&target).arg(&source);
+        // Where it finds no source it writes no time of one, so that the same PTX gives the same machine code.
+        command
+            .current_dir(folder)
+            .args(["-v", "-lineinfo"])
+            .arg(format!("-arch=sm_{}", GPU))
+            .arg("-o")
+            .arg(&target)
+            .arg(&source);
         let output = command.output().with_context(|| format!("starting {}", self.0.display()))?;
         let log = String::from_utf8_lossy(&output.stderr).into_owned();
         ensure!(output.status.success(), "ptxas: {}", log.trim_end());
