@@ -1,11 +1,12 @@
-//! What the kernels in Rust share: CUDA's indices and barrier, tiles in shared memory, registers that are indexed like
-//! arrays, and the loads and stores of `common.cuh`.
+//! The parts that the kernels in Rust share: CUDA's indices and barrier, tiles in shared memory, registers that are
+//! indexed like arrays, and the loads and stores of `common.cuh`.
 //!
 //! All matrices are row-major: X\[row\]\[col\] of a rows x cols matrix lies at `X.at(row * cols + col)`.
 //! X itself lies on 16 bytes, as every allocation does. Indices are `i32`, as in C++: an index of 64 bits takes two
 //! registers. An unsafe function checks no address; the emulated GPU checks every access of a launch.
 #![no_std]
 #![feature(abi_unadjusted, asm_experimental_arch, core_float_math, link_llvm_intrinsics, stdarch_nvptx)]
+// LLVM's test of memory spaces is internal; matrices have capitals, as in C++; all that is unsafe here is short.
 #![allow(internal_features, non_snake_case, unsafe_op_in_unsafe_fn)]
 
 use core::arch::{asm, nvptx};
@@ -276,7 +277,7 @@ pub unsafe fn load4(from: *const f32) -> Float4 {
 /// Stores four floats in one instruction.
 ///
 /// # Safety
-/// `to` lies on 16 bytes, and there is room for four floats.
+/// `to` lies on 16 bytes, and four floats may be written there.
 #[inline(always)]
 pub unsafe fn store4(to: *mut f32, v: Float4) {
     *to.cast() = v

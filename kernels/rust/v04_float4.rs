@@ -3,7 +3,7 @@
 //! Unsafe as any kernel: the launch passes matrices of these sizes. Every index is inside them or behind a guard.
 #![no_std]
 #![feature(abi_ptx, asm_experimental_arch)]
-#![allow(non_snake_case, unsafe_op_in_unsafe_fn)]
+#![allow(non_snake_case, unsafe_op_in_unsafe_fn)] // matrices have capitals; a kernel is unsafe throughout
 
 use prelude::*;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::provenance::sha256;
+use catalog::provenance::{is_rust, sha256};
 use tasks::compile::Refused;
 use tasks::{Catalogue, Task, TaskName, progress, starter};
 use xtask_support::compile_cache::{self, CompileCache, NVRTC, PTX};
@@ -26,12 +26,18 @@ pub fn root() -> Result<PathBuf> {
     paths::checkout().context("the tasks are in a checkout of the repository, and this folder is not one")
 }
 
+/// Returns a task in the language of its copy that was changed last.
 pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
+    let task = listed(root, asked)?;
+    if is_rust(&progress::copy_of(root, &task.name)) { in_rust(root, &task) } else { Ok(task) }
+}
+
+/// Returns a task as its catalogue has it, for a kernel in CUDA C++.
+pub(crate) fn listed(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
     let task = catalogue.find(&name).map_err(|error| Stop::Usage(error.to_string()))?;
-    let is_rust = progress::copy_of(root, &name).extension().is_some_and(|ending| ending == "rs");
-    Ok(if is_rust { in_rust(root, task)? } else { task.clone() })
+    Ok(task.clone())
 }
 
 /// Returns a task for a kernel in Rust.
@@ -182,7 +188,7 @@ pub fn choice() -> Result<Choice> {
 }
 
 pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
-    if path.extension().is_some_and(|ending| ending == "rs") {
+    if is_rust(path) {
         let rustc = Rustc::find(root, None)?;
         let (source, sources) = (source::read_source(path)?, vec![path.to_owned(), root.join(rustc::PRELUDE)]);
         let compiled = rustc.compile(path.strip_prefix(root).unwrap_or(path), &source);

@@ -19,7 +19,7 @@ pub(crate) struct Included {
     pub(crate) file: String,
     /// Number of each line in its file; `None` for a line that a difference removed.
     pub(crate) numbers: Vec<Option<usize>>,
-    /// The same part of the kernel's sibling in Rust, if it has one.
+    /// Lines of the kernel's sibling in Rust with the same anchor, if it has one.
     pub(crate) in_rust: Option<InRust>,
 }
 

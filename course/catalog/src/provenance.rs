@@ -22,6 +22,11 @@ pub enum Stale {
     NoSource,
 }
 
+/// Returns whether a source is a kernel in Rust.
+pub fn is_rust(source: &Path) -> bool {
+    source.extension().is_some_and(|extension| extension == "rs")
+}
+
 /// Returns the path of a source's PTX: `kernels/ptx/NAME.ptx` for a file under `kernels`, `ptx/NAME.ptx` beside one in
 /// Rust, else `NAME.ptx` beside it.
 pub fn target_of(root: &Path, source: &Path) -> PathBuf {
@@ -29,7 +34,7 @@ pub fn target_of(root: &Path, source: &Path) -> PathBuf {
     // Names may have dots: `wide.starter.cu` becomes `wide.starter.ptx`.
     let mut name = source.file_stem().unwrap_or_default().to_owned();
     name.push(".ptx");
-    if source.extension().is_some_and(|extension| extension == "rs") {
+    if is_rust(source) {
         return source.with_file_name("ptx").join(name);
     }
     if source.starts_with(&kernels) { kernels.join("ptx").join(name) } else { source.with_file_name(name) }
@@ -40,7 +45,7 @@ pub fn target_of(root: &Path, source: &Path) -> PathBuf {
 pub fn cubin_of(root: &Path, source: &Path) -> Option<PathBuf> {
     let kernels = root.join("kernels");
     let source = source.strip_prefix(&kernels).ok()?;
-    let folder = if source.extension()? == "rs" { kernels.join("rust") } else { kernels };
+    let folder = if is_rust(source) { kernels.join("rust") } else { kernels };
     Some(folder.join("cubin").join(source.with_extension("cubin").file_name()?))
 }
 

@@ -130,7 +130,7 @@ const fn cpu(name: &'static str) -> CatalogKernel {
     CatalogKernel { name, source: None, work: Work::Cpu }
 }
 
-/// What records write before the entry point of a kernel in Rust.
+/// Prefix that records put before the entry point of a kernel in Rust.
 pub const RUST: &str = "rust::";
 
 pub const STEPS: &[Step] = &[

@@ -20,7 +20,7 @@ pub struct KernelSource {
     pub ptx: &'static str,
     /// `cubin/NAME.cubin` beside the source, machine code for sm_90. Empty for none.
     pub cubin: &'static [u8],
-    /// The same kernels in Rust, where there are.
+    /// Source and code of the siblings in Rust, where there are any.
     pub rust: Option<&'static KernelSource>,
 }
 
@@ -138,7 +138,7 @@ pub struct Cpu {
 pub struct Kernel {
     /// Entry point of a kernel; for other programs, the name in the catalogue.
     pub name: &'static str,
-    /// Whether it runs the sibling in Rust.
+    /// Whether this kernel is the sibling in Rust.
     pub is_rust: bool,
     pub kind: LaunchKind,
     /// Whether a GPU for which there is a cubin loads the cubin, and not the PTX that its driver would compile.

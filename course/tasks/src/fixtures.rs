@@ -35,7 +35,7 @@ pub struct Fixture {
     /// path.
     pub path: PathBuf,
     pub source: String,
-    /// Of an edit of the ladder, which has no header: its kernel with M, N and K, and the expected code.
+    /// Kernel, M, N, K and expected code of an edit of the ladder, which has no header.
     pub launch: String,
     pub expect: String,
 }

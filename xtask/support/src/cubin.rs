@@ -10,7 +10,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use catalog::provenance::{cubin_hash, cubin_of, sha256, target_of};
+use catalog::provenance::{cubin_hash, cubin_of, is_rust, sha256, target_of};
 
 use crate::compile_cache::{self, CompileCache};
 use crate::staleness::{self, State};
@@ -31,7 +31,7 @@ pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
     if let Some(path) = committed(root, source) {
         return Ok(path);
     }
-    if source.extension().is_some_and(|ending| ending == "rs") {
+    if is_rust(source) {
         let (rustc, text) = (Rustc::find(root, None)?, source::read_source(source)?);
         let ptx = rustc.compile(source.strip_prefix(root).unwrap_or(source), &text)?;
         let cubin = Ptxas::find()?.assemble(&ptx, rustc.folder())?.0;

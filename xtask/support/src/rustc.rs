@@ -10,15 +10,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 use catalog::files::{FolderLock, files_ending_with, lock_folder, write_whole_bytes};
 use catalog::process;
+use catalog::programs::all_on_path;
 use catalog::provenance::{cubin_of, sha256, target_of};
 
 use crate::nvrtc::DoesNotCompile;
 use crate::ptxas::{self, Ptxas};
 use crate::{interrupt, output, paths};
 
-/// What every kernel is linked with, from the root of the checkout.
+/// The crate that every kernel is linked with, from the root of the checkout.
 pub const PRELUDE: &str = "kernels/rust/prelude.rs";
-const TARGET: &str = "nvptx64-nvidia-cuda";
+/// The target of kernels.
+pub const TARGET: &str = "nvptx64-nvidia-cuda";
 /// With the oldest GPU that the kernels of v01 to v08 are compiled for in C++ as well. `.loc` lines alone: with DWARF,
 /// LLVM writes `.target …, debug`, with which ptxas optimises nothing, and a label that ptxas does not read. Loops over
 /// registers must be unrolled whole. LLVM's comments name the calls that it inlined, which its `.loc` lines do not.
@@ -75,9 +77,7 @@ impl Rustc {
     /// Returns a compiler with `core` for the target: the given one, else one of the `PATH`, else rustup's nightly.
     pub fn find(root: &Path, given: Option<&Path>) -> Result<Self> {
         let nightly = || printed("rustup".as_ref(), &["which", "--toolchain=nightly", "rustc"]).map(PathBuf::from).ok();
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        let on_path = std::env::split_paths(&folders).map(|folder| folder.join("rustc")).filter(|path| path.is_file());
-        let found = on_path.chain(nightly());
+        let found = all_on_path("rustc").into_iter().chain(nightly());
         let programs: Vec<PathBuf> = given.map_or_else(|| found.collect(), |path| vec![path.to_owned()]);
         let mut why = Vec::new();
         for program in &programs {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use catalog::files::{MAX_TEXT_BYTES, read_limited, write_whole, write_whole_bytes};
 use tasks::progress::Progress;
-use tasks::{Catalogue, Task, TaskName, starter};
-use xtask_support::{CommandOutcome, output, output::Stop, paths};
+use tasks::{Task, starter};
+use xtask_support::{CommandOutcome, output, paths};
 
 use crate::learner;
 
@@ -54,10 +54,8 @@ pub(crate) struct SolutionArgs {
 /// Writes the starter to `my/`, and never over anything.
 pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
-    let name = TaskName::parse(&args.task).map_err(|error| Stop::Usage(error.to_string()))?;
-    let catalogue = Catalogue::load(&root, &name.step)?;
-    let task = catalogue.find(&name).map_err(|error| Stop::Usage(error.to_string()))?;
-    let task = if args.rust { learner::in_rust(&root, task)? } else { task.clone() };
+    let task = learner::listed(&root, &args.task)?;
+    let task = if args.rust { learner::in_rust(&root, &task)? } else { task };
     let path = task.copy_path(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;

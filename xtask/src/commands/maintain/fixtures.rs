@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use catalog::provenance::is_rust;
 use tasks::fixtures::{self, Fixture};
 use xtask_support::{CommandOutcome, compiler::Compiler, rustc::Rustc};
 use xtask_support::{committed, output, paths};
@@ -65,7 +66,7 @@ impl PackedKernel for Fixture {
     }
 
     fn compile(&self, compiler: &mut Compiler, root: &Path, old: Option<&str>, _: bool) -> Result<Option<String>> {
-        let ptx = if self.path.extension().is_some_and(|kind| kind == "rs") {
+        let ptx = if is_rust(&self.path) {
             Rustc::find(root, None).and_then(|rustc| rustc.compile(&self.path, &self.source))
         } else {
             committed::ptx_of_text(compiler, root, &root.join(&self.path), &self.source, old.unwrap_or_default())

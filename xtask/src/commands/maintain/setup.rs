@@ -13,8 +13,9 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use catalog::{files::StagedFolder, provenance};
+use xtask_support::rustc::{Rustc, TARGET};
 use xtask_support::wheels::{IS_OFFERED, Wheel, directory, ptxas_directory};
-use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc, ptxas::Ptxas, rustc::Rustc};
+use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc, ptxas::Ptxas};
 use xtask_support::{output, paths, wheels};
 
 use crate::commands::maintain::wheel;
@@ -54,7 +55,6 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 
 /// Makes sure that a rustc compiles kernels. Machine code, and with it predictions, needs ptxas too.
 fn rust() -> Result<CommandOutcome> {
-    const TARGET: &str = "nvptx64-nvidia-cuda";
     let root = paths::checkout().context("setup fills folders of a checkout, and this folder is not one")?;
     let found = Rustc::find(&root, None).or_else(|why| {
         let [target, source] = [["target", "add", TARGET], ["component", "add", "rust-src"]];
