@@ -11,6 +11,8 @@ use catalog::{process, programs::on_path};
 use xtask_support::{compile_cache::CompileCache, nvrtc::DoesNotCompile, output::Stop, source::CompileJob};
 use xtask_support::{interrupt, source, wheels};
 
+use crate::rustc::Stopped;
+
 /// Message if no clang is found.
 pub const MISSING: &str = if wheels::IS_OFFERED {
     "no clang found; install it, or get NVIDIA's compiler with: cargo xtask setup"
@@ -30,17 +32,6 @@ const MAX_OUTPUT_BYTES: usize = 64 << 20;
 const NAMES: [&str; 10] = [
     "clang", "clang-22", "clang-21", "clang-20", "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang-14",
 ];
-
-/// A signal ended it.
-#[derive(Debug, thiserror::Error)]
-#[error("clang ended ({status}) while it compiled {name}")]
-pub struct Stopped {
-    /// Name of the file that the compiler read.
-    name: String,
-    pub status: std::process::ExitStatus,
-    /// The end of its standard error.
-    pub words: String,
-}
 
 pub struct Clang(pub PathBuf);
 
@@ -93,7 +84,12 @@ impl Clang {
             (None, Some(0)) => {}
             (None, Some(_)) => return Err(anyhow!(DoesNotCompile(ended.errors))),
             (None, None) => {
-                return Err(anyhow!(Stopped { name: job.name.clone(), status: ended.status, words: ended.errors }));
+                return Err(anyhow!(Stopped {
+                    compiler: "clang",
+                    name: job.name.clone(),
+                    status: ended.status,
+                    words: ended.errors
+                }));
             }
             (Some(process::Stopped::Interrupt), _) => {
                 bail!(Stop::Interrupted(format!("{} was not compiled", job.name)))

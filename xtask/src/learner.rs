@@ -11,12 +11,12 @@ use tasks::{Catalogue, Task, TaskName, progress, starter};
 use xtask_support::compile_cache::{self, CompileCache, NVRTC, PTX};
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Stop};
-use xtask_support::rustc::{self, Rustc};
 use xtask_support::source::CompileJob;
 use xtask_support::{compiler::Compiler, find_nvrtc::Damaged};
 use xtask_support::{interrupt, paths, source, wheels};
 
 use crate::clang::{self, Clang};
+use crate::rustc::{self, Rustc};
 
 /// Chooses the compiler: `nvrtc` or `clang`.
 pub const COMPILER: &str = "TILE_COMPILER";
@@ -191,8 +191,12 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
     if is_rust(path) {
         let rustc = Rustc::find(root, None)?;
         let (source, sources) = (source::read_source(path)?, vec![path.to_owned(), root.join(rustc::PRELUDE)]);
-        let compiled = rustc.compile(path.strip_prefix(root).unwrap_or(path), &source);
-        return kept(CompileCache::in_checkout(root), &sha256(source.as_bytes()), compiled, sources);
+        let (cache, name) = (CompileCache::in_checkout(root), path.strip_prefix(root).unwrap_or(path));
+        let key = rustc.key(name, &source);
+        if let Some(ptx) = cache.known(&key, PTX) {
+            return Ok(CompiledCopy::Ptx { ptx, sources });
+        }
+        return kept(cache, &key, rustc.compile(name, &source), sources);
     }
     let choice = choice()?;
     let job = CompileJob::of_learner(root, path)?;

@@ -11,6 +11,9 @@ pub mod clang;
 mod command_line;
 pub mod commands;
 pub mod learner;
+mod machine_code;
+mod ptxas;
+pub mod rustc;
 
 use std::process::ExitCode;
 

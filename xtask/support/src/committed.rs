@@ -10,7 +10,10 @@ use catalog::{files::write_whole_bytes, parallel};
 use crate::compiler::{Compiler, Compilers};
 use crate::nvrtc::{Compiled, Nvrtc};
 use crate::source::{CompileJob, Include, local_includes, read_source};
-use crate::{cubin, output, ptxas};
+use crate::{
+    cubin::{self, GPU},
+    output,
+};
 
 /// Devices whose register counts are noted in the header.
 const DEVICES: [u32; 5] = [75, 80, 86, 89, 90];
@@ -166,9 +169,9 @@ impl Made {
             cubin: None,
         };
         if let Some(path) = cubin_of(root, path)
-            && ptxas::GPU >= made.oldest()
+            && GPU >= made.oldest()
         {
-            let compiled = made.compile_for(ptxas::GPU, compiler, root)?;
+            let compiled = made.compile_for(GPU, compiler, root)?;
             let bytes = cubin::without_ptx(compiled.cubin)?;
             let shown = path.strip_prefix(root).unwrap_or(&path).display();
             made.names_cubin = format!("// cubin: {shown} sha256:{}\n", sha256(&bytes));
@@ -183,7 +186,7 @@ impl Made {
         let runs = |device: &u32| *device == oldest || *device > oldest && !only;
         for device in DEVICES.into_iter().filter(runs) {
             let compiled = self.compile_for(device, compiler, root)?;
-            for line in ptxas::resources(&compiled.log) {
+            for line in cubin::resources(&compiled.log) {
                 writeln!(self.registers, "// sm_{device}: {line}")?;
             }
         }

@@ -1,75 +1,12 @@
-//! Machine code of a source: the committed one where the source is as it was, otherwise what NVRTC makes of it now.
-//!
-//! For the kernels of the ladder NVRTC makes the instructions that ptxas, and so the driver, makes of the committed
-//! PTX.
-//! A kernel that tests `__CUDA_ARCH__` may differ: the PTX is compiled for an older GPU.
+//! Machine code as NVRTC makes it, and what its assembler says of it.
 
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
-
 use anyhow::{Context, Result};
-use catalog::provenance::{cubin_hash, cubin_of, is_rust, sha256, target_of};
 
-use crate::compile_cache::{self, CompileCache};
-use crate::staleness::{self, State};
-use crate::{
-    compiler::Compiler,
-    nvrtc::Nvrtc,
-    ptxas::{self, Ptxas},
-    rustc::Rustc,
-    source::CompileJob,
-};
-use crate::{interrupt, source};
-
-/// Returns the file with the machine code of a source, a kernel of the checkout or a learner's.
-///
-/// If the compiler refuses the source, the error is a [`DoesNotCompile`](crate::nvrtc::DoesNotCompile). If
-/// a compiler is needed and there is none, the error names the command that fetches one.
-pub fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
-    if let Some(path) = committed(root, source) {
-        return Ok(path);
-    }
-    if is_rust(source) {
-        let (rustc, text) = (Rustc::find(root, None)?, source::read_source(source)?);
-        let ptx = rustc.compile(source.strip_prefix(root).unwrap_or(source), &text)?;
-        let cubin = Ptxas::find()?.assemble(&ptx, rustc.folder())?.0;
-        return CompileCache::in_checkout(root).keep(&sha256(text.as_bytes()), compile_cache::CUBIN, &cubin);
-    }
-    // Kernels of the checkout may choose options.
-    let job = if source.starts_with(root.join("kernels")) {
-        CompileJob::read(root, source)?
-    } else {
-        CompileJob::of_learner(root, source)?
-    };
-    // A source for a newer GPU does not compile for this one.
-    let sm = match job.capability().parse::<u32>() {
-        Ok(oldest) if oldest <= ptxas::GPU => ptxas::GPU.to_string(),
-        _ => job.capability().to_owned(),
-    };
-    let includes = source::local_includes(root, source, &job.source)?;
-    let key = compile_cache::key(&job, &includes, &format!("{}\nsm_{sm}", compile_cache::NVRTC))?;
-    let cache = CompileCache::in_checkout(root);
-    if let Some(path) = cache.known(&key, compile_cache::CUBIN) {
-        return Ok(path);
-    }
-    let mut compiler = Compiler::start(&Nvrtc::find()?)?;
-    let compiled = job.compile_for(&sm, &includes, &mut compiler, root);
-    interrupt::check(format!("{} was not compiled", job.name))?;
-    cache.keep(&key, compile_cache::CUBIN, &without_ptx(compiled?.cubin)?)
-}
-
-/// Returns the committed cubin, if it was made from the sources as they are.
-pub fn committed(root: &Path, source: &Path) -> Option<PathBuf> {
-    let path = cubin_of(root, source)?;
-    if staleness::state(root, source) != State::Fresh {
-        return None;
-    }
-    let ptx = std::fs::read_to_string(target_of(root, source)).ok()?;
-    let bytes = std::fs::read(&path).ok()?;
-    (cubin_hash(&ptx) == Some(sha256(&bytes).as_str())).then_some(path)
-}
+/// The GPU that machine code is made for: `sm_90`.
+pub const GPU: u32 = 90;
 
 /// Returns a cubin as NVRTC makes it, without the copy of the PTX, which is most of it.
 pub fn without_ptx(mut cubin: Vec<u8>) -> Result<Vec<u8>> {
@@ -110,4 +47,25 @@ fn cut(elf: &mut Vec<u8>, name: &[u8]) -> Option<()> {
     }
     elf.drain(start..start + n);
     Some(())
+}
+
+/// Reads the output of `ptxas -v`: `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled`.
+pub fn resources(log: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut kernel, mut spilled) = (String::new(), 0u32);
+    for line in log.lines() {
+        if let Some(rest) = line.split("Compiling entry function '").nth(1) {
+            kernel = rest.split('\'').next().unwrap_or_default().to_string();
+        } else if let Some(rest) = line.split("bytes stack frame, ").nth(1) {
+            spilled = rest.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
+        } else if let Some(rest) = line.split(": Used ").nth(1)
+            && !kernel.is_empty()
+        {
+            let registers = rest.split(' ').next().unwrap_or_default();
+            let shared = rest.split(", ").find_map(|part| part.strip_suffix(" bytes smem")).unwrap_or("0");
+            lines.push(format!("{kernel}: {registers} registers, {shared} bytes smem, {spilled} bytes spilled"));
+            (kernel, spilled) = (String::new(), 0);
+        }
+    }
+    lines
 }

@@ -21,10 +21,11 @@ use tasks::{progress::Progress, task::TaskKind};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::staleness::{self, State};
-use xtask_support::{cubin, interrupt, paths};
+use xtask_support::{interrupt, paths};
 
 use crate::commands::learn::{judging, judging::Code};
 use crate::learner::{self, CompiledCopy};
+use crate::machine_code;
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask explain v05\n          cargo xtask explain v05 --by sectors\n          \
@@ -224,7 +225,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     if has_copy {
         match learner::compile(&root, &copy)? {
             CompiledCopy::Ptx { ptx, sources } => {
-                let code = args.machine.then(|| cubin::up_to_date(&root, &copy)).transpose()?;
+                let code = args.machine.then(|| machine_code::up_to_date(&root, &copy)).transpose()?;
                 let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
                 let explained = judging::explain(&root, &task, &ptx, &sources, code)?;
                 if let (true, Some(why)) = (explained.lines.is_empty(), &explained.stopped) {
@@ -291,7 +292,7 @@ fn finished(root: &Path, task: &Task, args: &Args) -> Result<Subject> {
         }
         State::Damaged(why) => bail!("the PTX of {shown} is damaged: {why}"),
     }
-    let code = args.machine.then(|| cubin::up_to_date(root, &source)).transpose()?;
+    let code = args.machine.then(|| machine_code::up_to_date(root, &source)).transpose()?;
     let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
     let explained = judging::explain(root, task, &ptx, std::slice::from_ref(&source), code)?;
     Ok(Subject::new(root, Origin::Finished, &source, explained))

@@ -6,10 +6,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use catalog::provenance::is_rust;
 use tasks::fixtures::{self, Fixture};
-use xtask_support::{CommandOutcome, compiler::Compiler, rustc::Rustc};
+use xtask_support::{CommandOutcome, compiler::Compiler};
 use xtask_support::{committed, output, paths};
 
 use crate::commands::maintain::packed::{Pack, PackedKernel, Request};
+use crate::rustc::Rustc;
 
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask fixtures --show out_of_bounds_broken")]

@@ -9,9 +9,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use xtask_support::{CommandOutcome, committed::compile_all, output, paths::repository, rustc};
+use xtask_support::{CommandOutcome, committed::compile_all, output, paths::repository};
 
-use crate::commands::maintain::readme;
+use crate::{commands::maintain::readme, rustc};
 
 /// Folders in which sources are looked for.
 const FOLDERS: [&str; 5] = ["kernels", "steps", "tests/data", "book/exhibits", "book/python"];

@@ -13,12 +13,13 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use catalog::{files::StagedFolder, provenance};
-use xtask_support::rustc::{Rustc, TARGET};
 use xtask_support::wheels::{IS_OFFERED, Wheel, directory, ptxas_directory};
-use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc, ptxas::Ptxas};
+use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc};
 use xtask_support::{output, paths, wheels};
 
 use crate::commands::maintain::wheel;
+use crate::ptxas::Ptxas;
+use crate::rustc::{Rustc, TARGET};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -1,41 +1,23 @@
-use std::fs;
+use std::path::Path;
 
 use super::*;
-
-/// Returns whether committed machine code is used after a change of one of the files that it depends on.
-#[track_caller]
-fn is_taken(n: u32, change: Option<&str>) -> bool {
-    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let root = std::env::temp_dir().join(format!("xtask-cubin-{}-{n}", std::process::id()));
-    let source = "kernels/bench/saxpy.cu";
-    for file in [source, "kernels/ptx/saxpy.ptx", "kernels/cubin/saxpy.cubin"] {
-        let mut bytes = fs::read(from.join(file)).expect("it is committed");
-        if change == Some(file) {
-            bytes.push(b'\n');
-        }
-        let path = root.join(file);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("folders can be made");
-        fs::write(path, bytes).expect("files can be written");
-    }
-    let taken = committed(&root, &root.join(source));
-    let _ = fs::remove_dir_all(&root);
-    taken.is_some()
-}
-
-#[test]
-fn committed_code_is_taken_for_the_source_that_it_was_made_of() {
-    assert!(is_taken(0, None));
-    assert!(!is_taken(1, Some("kernels/bench/saxpy.cu")));
-    assert!(!is_taken(2, Some("kernels/cubin/saxpy.cubin")));
-}
 
 #[test]
 fn only_an_elf_file_is_a_cubin() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../kernels/cubin/saxpy.cubin");
-    let whole = fs::read(path).expect("it is committed");
+    let whole = std::fs::read(path).expect("it is committed");
     for end in (0..whole.len() / 2).step_by(61) {
         assert!(without_ptx(whole[..end].to_vec()).is_err(), "{end}");
     }
     // Cut once, nothing is left to cut.
     assert_eq!(without_ptx(whole.clone()).expect("a cubin"), whole);
+}
+
+#[test]
+fn reads_what_ptxas_says() {
+    let log = "ptxas info    : Compiling entry function 'k' for 'sm_90'\n\
+                   ptxas info    : Function properties for k\n\
+                   ptxas         .     0 bytes stack frame, 4 bytes spill stores, 8 bytes spill loads\n\
+                   ptxas info    : Used 32 registers, 2048 bytes smem, 376 bytes cmem[0]\n";
+    assert_eq!(resources(log), ["k: 32 registers, 2048 bytes smem, 4 bytes spilled"]);
 }

@@ -16,7 +16,12 @@ use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
 use xtask_support::source::{self, CompileJob};
-use xtask_support::{compile_cache, compiler::Compilers, cubin::without_ptx, interrupt, ptxas::resources};
+use xtask_support::{
+    compile_cache,
+    compiler::Compilers,
+    cubin::{resources, without_ptx},
+    interrupt,
+};
 
 /// The architecture that plans are compiled for.
 const GPU: &str = "90a";

@@ -12,10 +12,11 @@ use catalog::files::{FolderLock, files_ending_with, lock_folder, write_whole_byt
 use catalog::process;
 use catalog::programs::all_on_path;
 use catalog::provenance::{cubin_of, sha256, target_of};
+use xtask_support::cubin::{self, GPU};
+use xtask_support::nvrtc::DoesNotCompile;
+use xtask_support::{interrupt, output, paths};
 
-use crate::nvrtc::DoesNotCompile;
-use crate::ptxas::{self, Ptxas};
-use crate::{interrupt, output, paths};
+use crate::ptxas::Ptxas;
 
 /// The crate that every kernel is linked with, from the root of the checkout.
 pub const PRELUDE: &str = "kernels/rust/prelude.rs";
@@ -32,6 +33,19 @@ const OPTIONS: &str = "-Copt-level=3 -Ccodegen-units=1 -Cpanic=abort -Ctarget-cp
 const TIME_LIMIT: Duration = Duration::from_secs(180);
 /// Output limit of rustc, whose errors count.
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
+/// Limit of address space in KiB, because a constant may be without end. A shell sets it, where there is one.
+const LIMITED: &str = "ulimit -v 8388608; exec \"$0\" \"$@\"";
+/// A signal ended a compiler.
+#[derive(Debug, thiserror::Error)]
+#[error("{compiler} ended ({status}) while it compiled {name}")]
+pub struct Stopped {
+    pub(crate) compiler: &'static str,
+    /// Name of the file that the compiler read.
+    pub(crate) name: String,
+    pub status: std::process::ExitStatus,
+    /// The end of its standard error.
+    pub words: String,
+}
 
 /// Compiles all kernels in Rust, and returns how many there are, and how many results differ from the committed ones.
 /// With `check`, nothing is written.
@@ -45,7 +59,7 @@ pub fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(us
         let (cubin, log) = assembler.assemble(&ptx, &rustc.folder)?;
         let path = cubin_of(root, source).context("a kernel of the checkout")?;
         let mut head = format!("// cubin: {} sha256:{}\n", path.strip_prefix(root)?.display(), sha256(&cubin));
-        head.extend(ptxas::resources(&log).iter().map(|line| format!("// sm_{}: {line}\n", ptxas::GPU)));
+        head.extend(cubin::resources(&log).iter().map(|line| format!("// sm_{}: {line}\n", GPU)));
         let (first, rest) = ptx.split_once("\n\n").context("PTX without a header")?;
         let files = [(path, cubin), (target_of(root, source), format!("{first}\n{head}\n{rest}").into_bytes())];
         let is_stale = |(path, bytes): &&(PathBuf, Vec<u8>)| std::fs::read(path).ok().as_ref() != Some(bytes);
@@ -67,10 +81,12 @@ pub struct Rustc {
     /// `rustc 1.96.0 (…)`
     version: String,
     root: PathBuf,
-    /// Folder for the prelude, and for `core` where the toolchain has only its source.
+    /// The prelude, and `core` where the toolchain has only its source.
+    libraries: PathBuf,
+    /// Folder for what it writes.
     folder: PathBuf,
-    /// Another process would write the same files.
-    _lock: FolderLock,
+    /// Another process would write the same files. None in a sandbox, which has limits of its own.
+    lock: Option<FolderLock>,
 }
 
 impl Rustc {
@@ -99,10 +115,15 @@ impl Rustc {
         let core = rustlib.join("src/rust/library/core/src/lib.rs");
         let is_installed = rustlib.join(TARGET).join("lib").is_dir();
         ensure!(is_installed || core.is_file(), "it has neither `core` for {TARGET} nor its source");
-        let folder = root.join("target/rust_kernels").join(sha256(format!("{version}{OPTIONS}").as_bytes()));
+        // A rustup toolchain's own program: the one on the PATH chooses a toolchain anew each time.
+        let own = Path::new(&sysroot).join("bin").join(program.file_name().unwrap_or_default());
+        let program = if own.is_file() { own } else { program.to_owned() };
+        let prelude = std::fs::read_to_string(root.join(PRELUDE)).context(PRELUDE)?;
+        let hash = sha256(format!("{version}{OPTIONS}{prelude}").as_bytes());
+        let folder = root.join("target/rust_kernels").join(hash);
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
-        let lock = lock_folder(&folder)?;
-        let rustc = Self { program: program.to_owned(), version, root: root.to_owned(), folder, _lock: lock };
+        let lock = Some(lock_folder(&folder)?);
+        let rustc = Self { program, version, root: root.to_owned(), libraries: folder.clone(), folder, lock };
         if !is_installed && !rustc.folder.join("libcompiler_builtins.rlib").is_file() {
             output::note(&format!("compiling core for {TARGET}, once; about half a minute"));
             rustc.run(&["--crate-name=core"], &core)?;
@@ -111,13 +132,33 @@ impl Rustc {
             std::fs::write(&empty, "#![no_std]\n#![feature(compiler_builtins)]\n#![compiler_builtins]\n")?;
             rustc.run(&[], &empty)?;
         }
-        rustc.run(&[], &root.join(PRELUDE))?;
+        if !rustc.folder.join("libprelude.rlib").is_file() {
+            rustc.run(&[], &root.join(PRELUDE))?;
+        }
         Ok(rustc)
+    }
+
+    /// Returns the compiler of a sandbox. All is prepared there, and it writes to `folder`.
+    pub fn in_sandbox(program: &Path, libraries: &Path, root: &Path, folder: &Path) -> Self {
+        let [program, libraries, root, folder] = [program, libraries, root, folder].map(Path::to_owned);
+        Self { program, version: String::new(), root, libraries, folder, lock: None }
+    }
+
+    /// Returns its program, the folder with the prelude, and what else it reads apart from the libraries of the system.
+    pub fn files(&self) -> Result<Vec<PathBuf>> {
+        let sysroot = printed(&self.program, &["--print=sysroot"])?;
+        let core = Path::new(&sysroot).join("lib/rustlib").join(TARGET);
+        Ok([self.program.clone(), self.libraries.clone()].into_iter().chain(core.is_dir().then_some(core)).collect())
     }
 
     /// Returns the folder for what it compiles.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Returns a hash of everything that goes into what it makes of a source.
+    pub(crate) fn key(&self, path: &Path, text: &str) -> String {
+        sha256(format!("{}\n{}\n{text}", self.libraries.display(), path.display()).as_bytes())
     }
 
     /// Returns its path and version.
@@ -127,13 +168,20 @@ impl Rustc {
 
     /// Returns the text of the PTX file of a kernel, header included. PTX and messages name `path`.
     pub fn compile(&self, path: &Path, text: &str) -> Result<String> {
+        if let Some((at, word)) = text.lines().enumerate().find_map(|(at, line)| Some((at + 1, names_a_file(line)?))) {
+            let why = format!(
+                "error: a kernel in Rust is one file, and `{word}` names another\n --> {}:{at}:1\n",
+                path.display()
+            );
+            return Err(DoesNotCompile(why).into());
+        }
         let (source, ptx) = (self.folder.join("kernel.rs"), self.folder.join("kernel.s"));
         std::fs::write(&source, text)?;
         let named = source.strip_prefix(&self.root).unwrap_or(&source).display();
         let named = format!("--remap-path-prefix={named}={}", path.display());
         self.run(&["--extern=prelude", &format!("--emit=asm={}", ptx.display()), &named], &source)
-            .map_err(|error| DoesNotCompile(format!("{error}\n")))?;
-        let prelude = std::fs::read(self.root.join(PRELUDE))?;
+            .map_err(|error| if error.is::<Stopped>() { error } else { DoesNotCompile(format!("{error}\n")).into() })?;
+        let prelude = std::fs::read(self.root.join(PRELUDE)).unwrap_or_default();
         Ok(format!(
             "// Generated by `cargo xtask ptx --rust`; edit the source instead.\n// source: {}\n// include: {}\n\
              // compiler: {}\n// options: {OPTIONS}\n{}",
@@ -146,11 +194,15 @@ impl Rustc {
 
     fn run(&self, options: &[&str], source: &Path) -> Result<()> {
         let mut command = Command::new(&self.program);
+        if cfg!(unix) && self.lock.is_some() {
+            command = Command::new("sh");
+            command.args(["-c", LIMITED]).arg(&self.program);
+        }
         let name = source.strip_prefix(&self.root).unwrap_or(source);
         // Kernels use features without a stable form, which a stable compiler takes only so.
         command.env("RUSTC_BOOTSTRAP", "1").args(OPTIONS.split(' ')).args(options).arg(name).current_dir(&self.root);
         command.arg(format!("--remap-path-prefix={}/=", self.root.display()));
-        command.arg("--out-dir").arg(&self.folder).arg("-L").arg(&self.folder);
+        command.arg("--out-dir").arg(&self.folder).arg("-L").arg(&self.libraries);
         let ended = process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened)
             .with_context(|| format!("starting {}", self.program.display()))?;
         interrupt::check(format!("{} was not compiled", name.display()))?;
@@ -159,9 +211,28 @@ impl Rustc {
             "error: it was still being compiled after {} s, and rustc was stopped; look for a constant or a macro without end",
             TIME_LIMIT.as_secs()
         );
-        ensure!(ended.status.success(), "{}", ended.errors.trim_end());
-        Ok(())
+        match ended.status.code() {
+            Some(0) => Ok(()),
+            // As the shell says it.
+            Some(code) if code < 128 => bail!("{}", ended.errors.trim_end()),
+            _ => Err(Stopped {
+                compiler: "rustc",
+                name: name.display().to_string(),
+                status: ended.status,
+                words: ended.errors,
+            }
+            .into()),
+        }
     }
+}
+
+/// Returns what names another file in a line, if something does.
+fn names_a_file(line: &str) -> Option<&'static str> {
+    let code = line.split("//").next().unwrap_or_default().trim();
+    if code.trim_start_matches("pub ").starts_with("mod ") && code.ends_with(';') {
+        return Some("mod");
+    }
+    ["include!", "include_str!", "include_bytes!"].into_iter().find(|word| code.contains(word))
 }
 
 /// Returns the line that a program prints.

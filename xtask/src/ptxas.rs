@@ -1,27 +1,21 @@
-//! NVIDIA's assembler: machine code of PTX that NVRTC did not make, and its reports, which NVRTC passes on.
-
-#[cfg(test)]
-mod tests;
+//! NVIDIA's assembler: machine code of PTX that NVRTC did not make.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail, ensure};
 use catalog::programs::on_path;
-
-use crate::wheels;
+use xtask_support::cubin::GPU;
+use xtask_support::wheels;
 
 /// The release that makes the committed machine code: that of NVRTC.
 const RELEASE: &str = "release 12.4,";
 
-/// The GPU that machine code is made for: `sm_90`.
-pub const GPU: u32 = 90;
-
-pub struct Ptxas(PathBuf);
+pub(crate) struct Ptxas(PathBuf);
 
 impl Ptxas {
     /// Returns the first assembler of the right release: that of `cargo xtask setup --rust`, or one of the `PATH`.
-    pub fn find() -> Result<Self> {
+    pub(crate) fn find() -> Result<Self> {
         let name = if cfg!(windows) { "ptxas.exe" } else { "ptxas" };
         let own = wheels::ptxas_directory().join("nvidia/cuda_nvcc/bin").join(name);
         for path in [Some(own), on_path(name)].into_iter().flatten() {
@@ -38,7 +32,7 @@ impl Ptxas {
 
     /// Returns machine code for [`GPU`], with the lines of the source, and the report on registers.
     /// `folder` receives what it reads and writes.
-    pub fn assemble(&self, ptx: &str, folder: &Path) -> Result<(Vec<u8>, String)> {
+    pub(crate) fn assemble(&self, ptx: &str, folder: &Path) -> Result<(Vec<u8>, String)> {
         let [source, target] = ["kernel.ptx", "kernel.cubin"].map(|name| folder.join(name));
         std::fs::write(&source, ptx).with_context(|| source.display().to_string())?;
         let mut command = Command::new(&self.0);
@@ -55,25 +49,4 @@ impl Ptxas {
         ensure!(output.status.success(), "ptxas: {}", log.trim_end());
         Ok((std::fs::read(&target).with_context(|| target.display().to_string())?, log))
     }
-}
-
-/// Reads the output of `ptxas -v`: `kernel: 32 registers, 2048 bytes smem, 0 bytes spilled`.
-pub fn resources(log: &str) -> Vec<String> {
-    let mut lines = Vec::new();
-    let (mut kernel, mut spilled) = (String::new(), 0u32);
-    for line in log.lines() {
-        if let Some(rest) = line.split("Compiling entry function '").nth(1) {
-            kernel = rest.split('\'').next().unwrap_or_default().to_string();
-        } else if let Some(rest) = line.split("bytes stack frame, ").nth(1) {
-            spilled = rest.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0);
-        } else if let Some(rest) = line.split(": Used ").nth(1)
-            && !kernel.is_empty()
-        {
-            let registers = rest.split(' ').next().unwrap_or_default();
-            let shared = rest.split(", ").find_map(|part| part.strip_suffix(" bytes smem")).unwrap_or("0");
-            lines.push(format!("{kernel}: {registers} registers, {shared} bytes smem, {spilled} bytes spilled"));
-            (kernel, spilled) = (String::new(), 0);
-        }
-    }
-    lines
 }
