@@ -15,13 +15,31 @@ const _: () = assert!((TILE & (TILE - 1)) == 0, "c ^ r must stay inside the row"
 // ANCHOR: swizzle
 /// Returns the column of the tile in which element (r, c) lies.
 #[inline(always)]
-fn swizzled(r: i32, c: i32) -> i32 {
+const fn swizzled(r: i32, c: i32) -> i32 {
     // SOLUTION(v08): permute the columns of each row so that a column of elements meets 32 different banks
     c ^ r
     // STARTER| c
     // SOLUTION_END
 }
 // ANCHOR_END: swizzle
+
+// ANCHOR: proof
+/// Tries every element while the kernel is compiled: a row keeps its columns, and a column lies in 32 banks.
+const _: () = {
+    let mut r = 0;
+    while r < TILE {
+        let (mut columns, mut banks, mut c) = (0u32, 0u32, 0);
+        while c < TILE {
+            columns |= 1 << swizzled(r, c);
+            banks |= 1 << (swizzled(c, r) % 32);
+            c += 1;
+        }
+        assert!(columns == u32::MAX, "two elements of a row lie in one column");
+        assert!(banks == u32::MAX, "two elements of a column lie in one bank");
+        r += 1;
+    }
+};
+// ANCHOR_END: proof
 
 #[unsafe(no_mangle)]
 pub unsafe extern "ptx-kernel" fn transpose_swizzled(rows: i32, cols: i32, input: *const f32, out: *mut f32) {
