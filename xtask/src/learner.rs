@@ -29,7 +29,7 @@ pub fn root() -> Result<PathBuf> {
 /// Returns a task in the language of its copy that was changed last.
 pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
     let task = listed(root, asked)?;
-    if is_rust(&progress::copy_of(root, &task.name)) { in_rust(root, &task) } else { Ok(task) }
+    if is_rust(&progress::copy_of(root, &task.name)) { in_rust(&task) } else { Ok(task) }
 }
 
 /// Returns a task as its catalogue has it, for a kernel in CUDA C++.
@@ -41,9 +41,9 @@ pub(crate) fn listed(root: &Path, asked: &str) -> Result<Task> {
 }
 
 /// Returns a task for a kernel in Rust.
-pub(crate) fn in_rust(root: &Path, task: &Task) -> Result<Task> {
+pub fn in_rust(task: &Task) -> Result<Task> {
     let name = &task.name;
-    task.in_rust(root).ok_or_else(|| {
+    task.in_rust().ok_or_else(|| {
         let step = if name.id.is_none() { "it has no kernel in Rust" } else { "only the tasks of steps are" };
         Stop::Usage(format!("{name} cannot be done in Rust: {step}; v01 to v07 can")).into()
     })

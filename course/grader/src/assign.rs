@@ -87,6 +87,10 @@ pub enum AssignError {
     ShowsAnswers { task: TaskName, others: String, n: usize, of: usize },
     #[error("{task}: its starter does not have these lines, which its catalogue says it shows:\n{lines}")]
     LinesNotInStarter { task: TaskName, lines: String },
+    #[error("{0} cannot be assigned in Rust: the tasks of v01 to v07 alone have a kernel in Rust")]
+    NoRust(TaskName),
+    #[error("the starter of {shows} in Rust shows what {task} asks for: assign {task} in a repository of its own")]
+    ShownInRust { shows: TaskName, task: TaskName },
     #[error("{launch} launches the finished kernel of {other}: a repository with both would hold a solution")]
     HoldsSolution { launch: TaskName, other: TaskName },
     /// The step has no task whose numbers are drawn; `steps` lists those that have one.
@@ -113,9 +117,9 @@ pub type StarterError = Box<dyn std::error::Error + Send + Sync>;
 pub type AssignedWork = (Vec<AssignedTask>, Vec<(String, Question)>);
 
 /// Reads tasks and questions from the checkout at `root`; `starter` returns the learner's starting point. The numbers
-/// of `vNN.variant` are drawn from the seed.
+/// of `vNN.variant` are drawn from the seed. With `rust`, the kernels are written in Rust.
 pub fn choose(
-    root: &Path, names: &[TaskName], seed: u64, starter: impl Fn(&Task) -> Result<String, StarterError>,
+    root: &Path, names: &[TaskName], seed: u64, rust: bool, starter: impl Fn(&Task) -> Result<String, StarterError>,
 ) -> Result<AssignedWork, AssignError> {
     let (mut given, mut questions): (Vec<AssignedTask>, Vec<_>) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();
@@ -128,6 +132,7 @@ pub fn choose(
             }
             _ => (catalogue.find(name)?.clone(), None),
         };
+        let task = if rust { in_rust(&task, names)? } else { task };
         if given.iter().any(|known| known.task.name == *name) {
             return Err(AssignError::NamedTwice(name.clone()));
         }
@@ -156,6 +161,15 @@ pub fn choose(
     answers::leave_out(&mut given)?;
     answers::refuse(root, &given)?;
     Ok((given, questions))
+}
+
+fn in_rust(task: &Task, names: &[TaskName]) -> Result<Task, AssignError> {
+    // The catalogue has the lines that are left out in C++ alone.
+    let is_shown = |name: &&TaskName| **name != task.name && task.shows.iter().any(|part| part.of == name.step);
+    match names.iter().find(is_shown) {
+        Some(name) => Err(AssignError::ShownInRust { shows: task.name.clone(), task: name.clone() }),
+        None => task.in_rust().ok_or_else(|| AssignError::NoRust(task.name.clone())),
+    }
 }
 
 fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant), AssignError> {
@@ -271,6 +285,9 @@ fn workspace(copier: &Copier<'_>, roots: &[&str], assignment: &Assignment) -> Re
         }
         if task.has_starter {
             copier.put(&task.starter_file(), starter)?;
+        }
+        if task.is_rust {
+            copier.copy(Path::new("kernels/rust/prelude.rs"))?;
         }
         if let Some(kernel) = task.host.as_ref().and_then(|host| host.call.kernel()) {
             copier.copy(&target_of(Path::new(""), &kernel))?;
@@ -394,6 +411,9 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
         }
         // These are solutions of others.
         task.remove("shows");
+        if is_rust(assignment) {
+            task.insert("rust".into(), Value::Boolean(true));
+        }
         // The last level is close to the solution.
         if let Some(Value::Array(hints)) = task.get_mut("hints") {
             for hint in hints {
@@ -433,6 +453,16 @@ fn catalogue(mut table: Table, step: &str, assignment: &Assignment) -> Table {
     table
 }
 
+/// Returns whether the kernels are written in Rust: all of an assignment, or none.
+fn is_rust(assignment: &Assignment) -> bool {
+    assignment.tasks.iter().any(|given| given.task.is_rust)
+}
+
+/// Returns the command that fetches the compiler.
+fn setup(assignment: &Assignment) -> &'static str {
+    if is_rust(assignment) { "cargo xtask setup --rust" } else { "cargo xtask setup" }
+}
+
 fn names(assignment: &Assignment) -> Vec<String> {
     assignment.tasks.iter().map(|given| given.task.name.to_string()).collect()
 }
@@ -457,7 +487,9 @@ fn readme(assignment: &Assignment) -> String {
     let device =
         if assignment.gpu_required { include_str!("assign/on-gpu.md") } else { include_str!("assign/emulated.md") };
     let built = assignment.image.as_ref().map_or("", |_| include_str!("assign/in-image.md"));
-    let commands = include_str!("assign/commands.md").replace("FIRST", &first);
+    let compiler = if is_rust(assignment) { "what rustc needs for GPUs" } else { "NVIDIA's compiler, into target/" };
+    let setup = format!("{:<27}# once: fetch {compiler}", setup(assignment));
+    let commands = include_str!("assign/commands.md").replace("SETUP", &setup).replace("FIRST", &first);
     out.push_str(&commands.replace("DEVICE", &format!("{built}{}", device.trim_end())));
     for AssignedTask { task, .. } in &assignment.tasks {
         out.push_str(&format!("\n## {}: {}\n\n", task.name, task.title));
@@ -529,6 +561,7 @@ fn workflow(assignment: &Assignment) -> String {
     format!("# Checks the kernels at each push, {comment}.\nname: check\non: {on}\n{steps}")
         .replace("RUNNER", runner)
         .replace("CHECK", &check)
+        .replace("SETUP", setup(assignment))
 }
 
 pub fn rubric(assignment: &Assignment) -> String {
@@ -556,6 +589,7 @@ pub fn rubric(assignment: &Assignment) -> String {
             let fields = fields.chain(numbers.map(|(name, number)| format!("{name} = {number}")));
             out.push_str(&format!("drawn = {{ {} }}\n", fields.collect::<Vec<_>>().join(", ")));
         }
+        out.push_str(if task.is_rust { "rust = true\n" } else { "" });
         out.push_str(&format!("right = {RIGHT:.0}\nclean = {CLEAN:.0}\n"));
         if !task.criterion_labels().is_empty() {
             out.push_str(&format!("does = {DOES:.0}\n"));

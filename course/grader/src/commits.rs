@@ -35,7 +35,8 @@ pub fn time(launcher: &Launcher, sandbox: &Sandbox, folder: &Path, files: &[Path
         let settings = SETTINGS.iter().flat_map(|setting| ["-c", setting]);
         let head = OPTIONS.into_iter().chain(settings).map(OsString::from);
         let arguments: Vec<OsString> = head.chain(words.iter().cloned()).collect();
-        let confined = Confined { program: &git, reads: &reads, job: &job, arguments: &arguments, limits: LIMITS };
+        let (program, limits, has_scratch) = (&*git, LIMITS, false);
+        let confined = Confined { program, reads: &reads, job: &job, arguments: &arguments, limits, has_scratch };
         let ended = sandbox.run(launcher, &confined).ok()?;
         (ended.status.success() && ended.stopped.is_none()).then_some(ended.output)
     };

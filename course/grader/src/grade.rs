@@ -116,7 +116,7 @@ pub enum GradingError {
     /// The callback [`OnProgress`] returned false.
     #[error("interrupted after {done} of {total} results")]
     Interrupted { done: usize, total: usize },
-    #[error("{} has no submissions: folders named after students, or .cu files", .0.display())]
+    #[error("{} has no submissions: folders named after students, or .cu and .rs files", .0.display())]
     NoSubmissions(PathBuf),
     #[error(transparent)]
     Points(#[from] PointsError),
@@ -187,9 +187,10 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         let is_only = tasks.len() == 1 && graded.task.host.is_none();
         let file = graded.task.copy_file_name();
         let (mut handed, notes) = submission.source(&file, is_only);
-        let rust = format!("{}.rs", graded.task.name);
-        if let (SubmittedFile::Missing, (SubmittedFile::Text(_), _)) = (&handed, submission.source(&rust, false)) {
-            handed = SubmittedFile::Refused(format!("{rust} is a kernel in Rust, which is not graded: hand in {file}"));
+        let (ending, language) = if graded.task.is_rust { ("cu", "CUDA C++") } else { ("rs", "Rust") };
+        let other = format!("{}.{ending}", graded.task.name);
+        if let (SubmittedFile::Missing, (SubmittedFile::Text(_), _)) = (&handed, submission.source(&other, false)) {
+            handed = SubmittedFile::Refused(format!("{other} is a kernel in {language}: hand in {file}"));
         }
         let key = match &handed {
             SubmittedFile::Text(source) => Some(key(of_task.clone(), source)),

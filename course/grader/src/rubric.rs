@@ -18,6 +18,11 @@
 //! drawn = { work = "sgemm", BK = 8, BM = 128, BN = 64, TM = 8, TN = 4 }   # as `assign` wrote it
 //! right = 10
 //!
+//! [[task]]
+//! name = "v05"
+//! rust = true              # the kernel is v05.rs
+//! right = 10
+//!
 //! [[question]]
 //! id = "v02.sectors-with-tiles"
 //! points = 1
@@ -86,6 +91,8 @@ impl LatePolicy {
 struct TaskTable {
     name: String,
     drawn: Option<Point>,
+    #[serde(default)]
+    rust: bool,
     #[serde(default)]
     right: f64,
     #[serde(default)]
@@ -160,6 +167,8 @@ pub enum EntryError {
     File(#[from] FileError),
     #[error("drawn: {0}")]
     Drawn(VariantError),
+    #[error("rust: the tasks of v01 to v07 alone have a kernel in Rust")]
+    NoRust,
     #[error("drawn: only vNN.{} has numbers that are drawn", variant::ID)]
     NotDrawn,
     #[error("does: the task has no criteria")]
@@ -322,6 +331,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, EntryError>
         }
         (Some(_), _) => return Err(EntryError::NotDrawn),
     };
+    let task = if table.rust { task.in_rust().ok_or(EntryError::NoRust)? } else { task };
     let kernel = task.host.as_ref().and_then(|host| host.call.kernel());
     let finished = kernel.map(|kernel| {
         let path = target_of(root, &root.join(kernel));

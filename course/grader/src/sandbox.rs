@@ -1,7 +1,8 @@
 //! Starts untrusted programs: bubblewrap isolates them, and the started program sets limits for itself.
 //!
 //! The sandbox contains the program, the libraries that it loads, the folder of the job (read-only), and nothing else:
-//! no other file, no device, no `/proc`, no network, no other process, no environment, no capability, nothing writable.
+//! no other file, no device, no `/proc`, no network, no other process, no environment, no capability, nothing writable
+//! but a small `/tmp` for rustc.
 //! Both the compiler and the kernel run so, each in a sandbox of its own.
 //!
 //! Landlock and a seccomp filter restrict the program to the same files and to itself where users may not make
@@ -36,6 +37,8 @@ pub struct JobLimits {
 const CLOCK_PER_CPU: u64 = 10;
 /// Limit for a file that a program writes, in bytes, although nothing in the sandbox is writable.
 const MAX_FILE_BYTES: u64 = 1 << 20;
+/// Size of a `/tmp`.
+const SCRATCH_BYTES: &str = "67108864";
 /// Processes and threads of one program.
 const PROCESSES: u64 = 64;
 /// No limit without a sandbox, because it would count everything else that the user runs.
@@ -57,8 +60,8 @@ pub enum Sandbox {
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// Whether bubblewrap has `--disable-userns`, which 0.8 added.
-    has_disable_userns: bool,
+    /// Whether bubblewrap has `--disable-userns`, which 0.8 added, and `--size`.
+    is_new: bool,
 }
 
 /// A program to run in a sandbox.
@@ -72,6 +75,8 @@ pub struct Confined<'a> {
     /// Arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
     pub limits: JobLimits,
+    /// Whether it has a `/tmp` of its own, in memory, which is gone when it ends. Bubblewrap alone gives it.
+    pub has_scratch: bool,
 }
 
 /// Reason why there is no sandbox, or why it cannot be set up. The instructor acts.
@@ -93,10 +98,7 @@ impl Sandbox {
     pub fn bubblewrap() -> Result<Self, SandboxError> {
         let program = catalog::programs::on_path("bwrap").ok_or(SandboxError::NotFound)?;
         let version = Command::new(&program).arg("--version").output().map_err(FileError::at(&program))?;
-        Ok(Self::Bubblewrap(Bubblewrap {
-            program,
-            has_disable_userns: is_new(&String::from_utf8_lossy(&version.stdout)),
-        }))
+        Ok(Self::Bubblewrap(Bubblewrap { program, is_new: is_new(&String::from_utf8_lossy(&version.stdout)) }))
     }
 
     /// Returns whether a program can reach nothing outside.
@@ -159,8 +161,15 @@ impl Bubblewrap {
         command.env_clear();
         command.args(["--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--clearenv"]);
         command.args(["--cap-drop", "ALL", "--uid", "65534", "--gid", "65534", "--hostname", "sandbox"]);
-        if self.has_disable_userns {
+        if self.is_new {
             command.arg("--disable-userns");
+        }
+        // Before what may lie in it.
+        if confined.has_scratch {
+            if self.is_new {
+                command.args(["--size", SCRATCH_BYTES]);
+            }
+            command.args(["--tmpfs", "/tmp"]);
         }
         let inside = |program: &Path| Path::new(PROGRAMS).join(program.file_name().unwrap_or_default());
         for file in launcher.libraries.iter().chain(confined.reads) {

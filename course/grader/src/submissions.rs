@@ -1,9 +1,10 @@
 //! Reads submissions.
 //!
 //! A submission is a folder, named after its student, with the files of the tasks (`v02.cu`, or `my/v02.cu` as in the
-//! exercises), or a single `.cu` file for an assignment of one task. A file that lies deeper, or whose name was changed
-//! on its way (`V02 (1).cu`), is taken with a note if there is one such file. Symbolic links are not followed, not even
-//! links to folders; devices and pipes are not opened; files that are too large are not read. Other files are ignored.
+//! exercises), or a single `.cu` or `.rs` file for an assignment of one task. A file that lies deeper, or whose name
+//! was changed on its way (`V02 (1).cu`), is taken with a note if there is one such file. Symbolic links are not
+//! followed, not even links to folders; devices and pipes are not opened; files that are too large are not read. Other
+//! files are ignored.
 //! Files side by side with the names of their owners, as Canvas and Moodle export them, are a submission of each owner.
 
 #[cfg(all(test, unix))]
@@ -63,7 +64,7 @@ pub fn all(folder: &Path) -> std::io::Result<Vec<Submission>> {
         let name = name.to_string_lossy();
         let path = entry.path();
         let kind = entry.file_type()?;
-        let is_file = ["cu", "zip"].iter().any(|ending| has_ending(&path, ending));
+        let is_file = ["cu", "rs", "zip"].iter().any(|ending| has_ending(&path, ending));
         // What was unpacked is handed in as a folder.
         let is_unpacked = has_ending(&path, "zip") && path.with_extension("").is_dir();
         if let Some((owner, _)) = owner_of(&name)

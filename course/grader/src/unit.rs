@@ -20,16 +20,26 @@ use catalog::process::{ProcessOutput, Stopped};
 pub struct Tools {
     /// The program that sets limits; see [`Launcher`].
     pub launcher: Launcher,
-    /// A program that compiles `my/TASK.cu` of its working directory, and prints a [`CompilerAnswer`].
-    pub compiler: PathBuf,
-    /// Arguments of the compiler before the source.
-    pub compiler_arguments: Vec<OsString>,
-    pub compiler_reads: Vec<PathBuf>,
+    /// The compiler of kernels in CUDA C++, where a task needs it.
+    pub cuda: Option<CompilerProgram>,
+    /// The compiler of kernels in Rust, where a task needs it.
+    pub rust: Option<CompilerProgram>,
     pub judge: PathBuf,
     /// Headers that sources may include: name and text.
     pub headers: Vec<(String, String)>,
     /// Version of the programs: part of the key of a result.
     pub version: String,
+}
+
+/// A program that compiles a source of its working directory, and prints a [`CompilerAnswer`].
+#[derive(Debug, Clone)]
+pub struct CompilerProgram {
+    pub program: PathBuf,
+    /// Arguments before the source.
+    pub arguments: Vec<OsString>,
+    pub reads: Vec<PathBuf>,
+    /// Whether it starts other programs, or writes files under `/tmp`.
+    pub needs_processes: bool,
 }
 
 /// The output of the compiler, as JSON.
@@ -183,7 +193,14 @@ impl Unit<'_> {
         std::fs::write(job.join("task.json"), described).map_err(&io)?;
         let seed = self.seed.to_string();
         arguments.extend(["--hidden", "--threads", "1", "--seed", &seed].map(OsString::from));
-        let confined = Confined { program: &tools.judge, reads: &[], job, arguments: &arguments, limits: limits.judge };
+        let confined = Confined {
+            program: &tools.judge,
+            reads: &[],
+            job,
+            arguments: &arguments,
+            limits: limits.judge,
+            has_scratch: false,
+        };
         let judged = sandbox.run(&tools.launcher, &confined);
         let judged = judged.map_err(|why| UnitError::NotStarted { program: "judge", why })?;
         match outcome("the kernel", &judged, limits.judge)? {
@@ -201,19 +218,18 @@ impl Unit<'_> {
     fn compile(&self, file: &str, job: &Path) -> Result<Result<String, Box<Verdict>>, UnitError> {
         let Self { tools, sandbox, limits, .. } = *self;
         let task = &self.graded.task;
-        let mut arguments = tools.compiler_arguments.clone();
+        let compiler = if task.is_rust { &tools.rust } else { &tools.cuda };
+        let missing = || std::io::Error::other("no compiler of this task's language was given");
+        let missing = || UnitError::NotStarted { program: "the compiler", why: missing() };
+        let CompilerProgram { program, arguments, reads, needs_processes } = compiler.as_ref().ok_or_else(missing)?;
+        let mut arguments = arguments.clone();
         arguments.push(OsString::from(file));
-        let confined = Confined {
-            program: &tools.compiler,
-            reads: &tools.compiler_reads,
-            job,
-            arguments: &arguments,
-            limits: limits.compile,
-        };
+        let (limits, has_scratch) = (limits.compile, *needs_processes);
+        let confined = Confined { program, reads, job, arguments: &arguments, limits, has_scratch };
         let compiled = sandbox.run(&tools.launcher, &confined);
         let compiled = compiled.map_err(|why| UnitError::NotStarted { program: "the compiler", why })?;
         let refused = |log: &str| Box::new(Verdict::refused(task.name.clone(), &task.criteria, Refused::from_log(log)));
-        match outcome("the compiler", &compiled, limits.compile)? {
+        match outcome("the compiler", &compiled, limits)? {
             Outcome::Ended => match serde_json::from_slice(&compiled.output) {
                 Ok(CompilerAnswer::Ptx(ptx)) => Ok(Ok(ptx)),
                 Ok(CompilerAnswer::Refused(log)) => Ok(Err(refused(&log))),

@@ -171,6 +171,7 @@ mod linux {
                 job: &self.folder.join("job"),
                 arguments: &arguments,
                 limits,
+                has_scratch: false,
             };
             sandbox.run(&self.launcher, &what).expect("it starts")
         }

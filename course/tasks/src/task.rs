@@ -122,15 +122,15 @@ impl Task {
         }
     }
 
-    /// Returns the same task for a kernel in Rust, where the finished kernel has a sibling in the checkout at `root`.
-    pub fn in_rust(&self, root: &Path) -> Option<Self> {
-        let sibling = Path::new("kernels/rust").join(self.solution.strip_prefix("kernels").ok()?).with_extension("rs");
-        root.join(&sibling).is_file().then(|| Self {
-            text: self.text.replace("common.cuh", "prelude.rs"),
-            solution: sibling,
-            is_rust: true,
-            ..self.clone()
-        })
+    /// Returns the same task for a kernel in Rust; `None` for a task whose finished kernel has no sibling.
+    pub fn in_rust(&self) -> Option<Self> {
+        const STEPS: [&str; 7] = ["v01", "v02", "v03", "v04", "v05", "v06", "v07"];
+        if self.is_rust || self.name.id.is_some() || !STEPS.contains(&&*self.name.step) {
+            return self.is_rust.then(|| self.clone());
+        }
+        let file = Path::new("kernels/rust").join(self.solution.file_name()?);
+        let (solution, text) = (file.with_extension("rs"), self.text.replace("common.cuh", "prelude.rs"));
+        Some(Self { text, solution, is_rust: true, shows: Vec::new(), ..self.clone() })
     }
 
     /// Returns the task of the FP64 kernel that a template makes beside the one of this task, where the file has it: a
@@ -158,7 +158,7 @@ impl Task {
         match &self.name.id {
             Some(id) if self.host.is_some() => in_tasks(step, &format!("{id}.starter.toml")),
             Some(id) => in_tasks(step, &format!("{id}.starter.cu")),
-            None => Path::new("steps").join(step).join("exercise.cu"),
+            None => Path::new("steps").join(step).join(if self.is_rust { "exercise.rs" } else { "exercise.cu" }),
         }
     }
 }

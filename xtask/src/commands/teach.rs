@@ -48,6 +48,9 @@ pub struct Assign {
     /// For each step, assign the task whose numbers are drawn from the seed; its answer is not published
     #[arg(long)]
     pub variant: bool,
+    /// Have the kernels written in Rust
+    #[arg(long, conflicts_with_all = ["variant", "image", "gradescope"])]
+    pub rust: bool,
     /// Accept only results from a real GPU: without one, `check` in the repository fails
     #[arg(long)]
     pub gpu_required: bool,
@@ -85,7 +88,7 @@ pub struct Report {
 #[derive(clap::Args)]
 #[command(after_help = "Example: cargo xtask grade submissions --rubric rubric.toml --out grades\n\n\
     A submission is a folder named after its student, with v02.cu or my/v02.cu in it; where the\n\
-    rubric has one task, also a single .cu file. Results are kept: after an interrupt, the same\n\
+    rubric has one task, also a single file. Results are kept: after an interrupt, the same\n\
     command grades what is left.\n\n\
     Exit codes: 0 all are graded, 1 somebody has to look at some, 2 wrong usage, 3 could not run.")]
 pub struct Grade {

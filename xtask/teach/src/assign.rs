@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     let seed = args.seed.unwrap_or_else(drawn);
     let starter = |task: &tasks::Task| learner::starter(&root, task).map_err(Into::into);
     let (tasks, questions) =
-        assign::choose(&root, &names, seed, starter).map_err(|error| Stop::Usage(error.to_string()))?;
+        assign::choose(&root, &names, seed, args.rust, starter).map_err(|error| Stop::Usage(error.to_string()))?;
     if let Some(given) = tasks.iter().find(|given| given.task.host.is_some())
         && args.gpu_required
     {
@@ -302,7 +302,7 @@ mod tests {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let names = ["v02", "v01.launch"].map(|name| TaskName::parse(name).expect("a name"));
         let starter = |task: &tasks::Task| learner::starter(&root, task).map_err(Into::into);
-        let (tasks, questions) = assign::choose(&root, &names, 7, starter).expect("they go together");
+        let (tasks, questions) = assign::choose(&root, &names, 7, false, starter).expect("they go together");
         let assignment = Assignment {
             title: "Tiles".into(),
             due: None,

@@ -14,10 +14,11 @@ use catalog::text::{Paint, Table};
 use grader::grade::{ClassGrades, Grading, GradingError};
 use grader::points::{self, GivenPoints};
 use grader::sandbox::{self, Launcher, Sandbox};
-use grader::unit::{CompilerAnswer, TaskLimits, Tools};
+use grader::unit::{CompilerAnswer, CompilerProgram, TaskLimits, Tools};
 use grader::{roster, rubric::Rubric};
 use tasks::{Task, TaskName, shown};
 use xtask::clang::{self, Clang};
+use xtask::rustc::{Rustc, Stopped};
 use xtask::{commands::teach::Grade, learner};
 use xtask_support::CommandOutcome;
 use xtask_support::nvrtc::{DoesNotCompile, LoadedNvrtc, Nvrtc};
@@ -59,7 +60,7 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         bail!("--out {out} lies in {submissions}, where every folder is a student's: choose a folder outside of it");
     }
     interrupt::watch();
-    let tools = tools(&root)?;
+    let tools = tools(&root, &rubric)?;
     let sandbox = if args.no_sandbox { without_sandbox(&tools)? } else { sandbox(&tools)? };
     std::fs::create_dir_all(&args.out).with_context(|| args.out.display().to_string())?;
     if let Some(parts) = args.slurm {
@@ -148,19 +149,16 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
     let switches = [("--moss", args.moss), ("--anonymous", args.anonymous), ("--no-sandbox", args.no_sandbox)];
     command.extend(switches.iter().filter(|(_, is_on)| *is_on).map(|(option, _)| (*option).to_owned()));
     command.extend(args.limit.iter().flat_map(|limit| ["--limit".into(), limit.to_string()]));
-    let compiler = match CompiledBy::chosen()? {
-        CompiledBy::Nvrtc(nvrtc) => ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
-        CompiledBy::Clang(_) => (learner::COMPILER.into(), "clang".into()),
-    };
+    let mut variables: Vec<(String, String)> = vec![(JUDGE.into(), whole(&tools.judge)?)];
+    if tools.cuda.is_some() {
+        variables.push(match CompiledBy::chosen()? {
+            CompiledBy::Nvrtc(nvrtc) => ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
+            _ => (learner::COMPILER.into(), "clang".into()),
+        });
+    }
     let scripts = PathBuf::from(whole(&args.out)?).join("slurm");
     std::fs::create_dir_all(&scripts).with_context(|| scripts.display().to_string())?;
-    let jobs = grader::slurm::Jobs {
-        command: &command,
-        variables: &[(JUDGE.into(), whole(&tools.judge)?), compiler],
-        folder: root,
-        scripts: &scripts,
-        parts,
-    };
+    let jobs = grader::slurm::Jobs { command: &command, variables: &variables, folder: root, scripts: &scripts, parts };
     let files = [("part.sh", jobs.part()), ("reports.sh", jobs.reports()), ("submit.sh", jobs.submit())];
     for (name, text) in files {
         catalog::files::write_whole(&scripts.join(name), &text).with_context(|| name.to_owned())?;
@@ -202,8 +200,8 @@ fn sandbox(tools: &Tools) -> Result<Sandbox> {
         Err(why) => refusals.push(why.to_string()),
     }
     match probe(&Sandbox::Landlock, tools)? {
-        Ok(()) if tools.compiler_arguments.iter().any(|word| word == CLANG) => {
-            refusals.push("clang starts other programs, which Landlock's sandbox does not let it".into());
+        Ok(()) if tools.cuda.iter().chain(&tools.rust).any(|compiler| compiler.needs_processes) => {
+            refusals.push("clang and rustc start other programs, which Landlock's sandbox does not let them".into());
         }
         Ok(()) => {
             output::note(&format!("{}; the sandbox is Landlock and seccomp", refusals.join("; ")));
@@ -239,6 +237,7 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<Result<(), String>> {
             job: &std::env::temp_dir(),
             arguments: &["--version".into()],
             limits: TaskLimits::default().compile,
+            has_scratch: false,
         },
     )?;
     if interrupt::happened() {
@@ -249,14 +248,24 @@ fn probe(sandbox: &Sandbox, tools: &Tools) -> Result<Result<(), String>> {
 }
 
 /// Returns the programs that grading starts.
-fn tools(root: &Path) -> Result<Tools> {
+fn tools(root: &Path, rubric: &Rubric) -> Result<Tools> {
     let judge = programs::find_program("judge")?;
     let judge = judge.canonicalize().with_context(|| judge.display().to_string())?;
     let me = std::env::current_exe()?.canonicalize()?;
-    let compiler = CompiledBy::chosen()?;
-    let reads = compiler.reads()?;
+    let kernels = || rubric.tasks.iter().map(|graded| &graded.task).filter(|task| task.host.is_none());
+    let cuda = kernels().any(|task| !task.is_rust).then(CompiledBy::chosen).transpose()?;
+    let rust = || Rustc::find(root, None).map(CompiledBy::Rust);
+    let rust = kernels().any(|task| task.is_rust).then(rust).transpose()?;
+    let mut version = format!("{:x} {:x}", fingerprint(&judge)?, fingerprint(&me)?);
+    for compiler in cuda.iter().chain(&rust) {
+        version = format!("{} {version}", compiler.title()?);
+    }
+    let program = |compiler: &CompiledBy| compiler.program(&me);
+    let [cuda_program, rust] = [&cuda, &rust].map(|compiler| compiler.as_ref().map(program).transpose());
+    let (cuda_program, rust) = (cuda_program?, rust?);
     let mut loaded = vec![me.clone(), judge.clone()];
-    loaded.extend(reads.iter().filter(|path| path.is_file()).cloned());
+    let reads = cuda_program.iter().chain(&rust).flat_map(|compiler| &compiler.reads);
+    loaded.extend(reads.filter(|path| path.is_file()).cloned());
     let mut headers = Vec::new();
     for entry in std::fs::read_dir(root.join("kernels"))?.flatten() {
         let path = entry.path();
@@ -265,22 +274,15 @@ fn tools(root: &Path) -> Result<Tools> {
             headers.push((name, xtask_support::source::read_source(&path)?));
         }
     }
-    if let CompiledBy::Clang(_) = compiler {
+    if let Some(CompiledBy::Clang(_)) = cuda {
         headers.push((PRELUDE.into(), clang::PRELUDE.into()));
     }
     headers.sort();
     let libraries = if cfg!(target_os = "linux") { sandbox::libraries(&loaded)? } else { BTreeSet::new() };
-    let version = format!("{} {:x} {:x}", compiler.title()?, fingerprint(&judge)?, fingerprint(&me)?);
     Ok(Tools {
-        launcher: Launcher {
-            program: me.clone(),
-            word: "confined".into(),
-            libraries,
-            interrupted: interrupt::happened,
-        },
-        compiler: me,
-        compiler_arguments: compiler.arguments(),
-        compiler_reads: reads,
+        launcher: Launcher { program: me, word: "confined".into(), libraries, interrupted: interrupt::happened },
+        cuda: cuda_program,
+        rust,
         judge,
         headers,
         version,
@@ -291,10 +293,9 @@ fn tools(root: &Path) -> Result<Tools> {
 enum CompiledBy {
     Nvrtc(Nvrtc),
     Clang(Clang),
+    Rust(Rustc),
 }
 
-/// Option of `compile-one` with the path of clang.
-const CLANG: &str = "--clang";
 /// As the sandbox has it, among the headers.
 const PRELUDE: &str = "prelude.cuh";
 
@@ -315,6 +316,7 @@ impl CompiledBy {
     fn reads(&self) -> Result<Vec<PathBuf>> {
         let nvrtc = match self {
             Self::Clang(Clang(path)) => return Ok(vec![path.clone()]),
+            Self::Rust(rustc) => return rustc.files(),
             Self::Nvrtc(nvrtc) => nvrtc,
         };
         let mut reads: Vec<PathBuf> = std::fs::read_dir(&nvrtc.directory)?
@@ -330,13 +332,24 @@ impl CompiledBy {
         Ok(reads)
     }
 
-    /// Returns the command line of [`CompileArgs`] up to the source.
-    fn arguments(&self) -> Vec<OsString> {
-        let (option, path) = match self {
-            Self::Nvrtc(nvrtc) => ("--nvrtc", &nvrtc.directory),
-            Self::Clang(Clang(path)) => (CLANG, path),
+    /// Returns the command line of [`CompileArgs`], which `me` takes, up to the source.
+    fn program(&self, me: &Path) -> Result<CompilerProgram> {
+        let reads = self.reads()?;
+        let paths: &[PathBuf] = match self {
+            Self::Nvrtc(nvrtc) => std::slice::from_ref(&nvrtc.directory),
+            Self::Clang(Clang(path)) => std::slice::from_ref(path),
+            // Itself, and the folder with the prelude.
+            Self::Rust(_) => &reads[..2],
         };
-        vec!["compile-one".into(), option.into(), path.into()]
+        let option = match self {
+            Self::Nvrtc(_) => "--nvrtc",
+            Self::Clang(_) => "--clang",
+            Self::Rust(_) => "--rustc",
+        };
+        let mut arguments: Vec<OsString> = vec!["compile-one".into(), option.into()];
+        arguments.extend(paths.iter().map(OsString::from));
+        let needs_processes = !matches!(self, Self::Nvrtc(_));
+        Ok(CompilerProgram { program: me.to_owned(), arguments, reads, needs_processes })
     }
 
     /// Returns the part of a cache key that names the compiler.
@@ -344,6 +357,7 @@ impl CompiledBy {
         match self {
             Self::Nvrtc(nvrtc) => Ok(nvrtc.title()),
             Self::Clang(clang) => clang.key(),
+            Self::Rust(rustc) => Ok(rustc.title()),
         }
     }
 }
@@ -468,11 +482,14 @@ fn records(class: &ClassGrades) -> Result<()> {
 #[derive(clap::Args)]
 pub(crate) struct CompileArgs {
     /// Folder of NVRTC
-    #[arg(long, required_unless_present = "clang")]
+    #[arg(long, required_unless_present_any = ["clang", "rustc"])]
     nvrtc: Option<PathBuf>,
     /// The program clang
     #[arg(long, conflicts_with = "nvrtc")]
     clang: Option<PathBuf>,
+    /// The program rustc, and the folder with the prelude
+    #[arg(long, num_args = 2, conflicts_with_all = ["nvrtc", "clang"])]
+    rustc: Vec<PathBuf>,
     /// The source, in the current folder
     file: PathBuf,
 }
@@ -481,22 +498,29 @@ pub(crate) struct CompileArgs {
 pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
     let root = std::env::current_dir()?;
     let path = root.join(&args.file);
-    let job = CompileJob::of_learner(&root, &path)?;
-    let made = match (&args.nvrtc, &args.clang) {
-        (Some(directory), _) => job.compile_here(&LoadedNvrtc::load(directory)?, &root),
-        (None, Some(clang)) => {
-            let prelude = root.join("kernels").join(PRELUDE);
-            let made = Clang(clang.clone()).compile_after(&prelude, &root, &path, &job);
-            match made {
-                Err(error) if !error.is::<DoesNotCompile>() => return Err(passed_on(error)),
-                made => made,
-            }
+    let made = match (&args.nvrtc, &args.clang, &args.rustc[..]) {
+        (Some(directory), ..) => {
+            CompileJob::of_learner(&root, &path)?.compile_here(&LoadedNvrtc::load(directory)?, &root)
         }
-        (None, None) => bail!("no compiler is named"),
+        (_, Some(clang), _) => {
+            let prelude = root.join("kernels").join(PRELUDE);
+            let job = CompileJob::of_learner(&root, &path)?;
+            Clang(clang.clone()).compile_after(&prelude, &root, &path, &job)
+        }
+        (_, _, [rustc, libraries]) => {
+            // Without a sandbox, the folder of the job is its own.
+            let folder = if paths::try_write(&root).is_ok() { &root } else { Path::new("/tmp") };
+            let rustc = Rustc::in_sandbox(rustc, libraries, &root, folder);
+            rustc.compile(&args.file, &xtask_support::source::read_source(&path)?)
+        }
+        _ => bail!("no compiler is named"),
     };
     let compiled = match made {
         Ok(ptx) => CompilerAnswer::Ptx(ptx),
-        Err(error) => CompilerAnswer::Refused(error.downcast::<DoesNotCompile>()?.0),
+        Err(error) => match error.downcast::<DoesNotCompile>() {
+            Ok(DoesNotCompile(log)) => CompilerAnswer::Refused(log),
+            Err(error) => return Err(passed_on(error)),
+        },
     };
     output::print(&serde_json::to_string(&compiled)?)?;
     Ok(CommandOutcome::Passed)
@@ -506,7 +530,7 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
 /// why; otherwise returns the error.
 #[cfg(unix)]
 fn passed_on(error: anyhow::Error) -> anyhow::Error {
-    let Some(stopped) = error.downcast_ref::<clang::Stopped>() else { return error };
+    let Some(stopped) = error.downcast_ref::<Stopped>() else { return error };
     let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&stopped.status) else { return error };
     // clang is still busy with the signal of the first limit when the second one, a second later, kills it.
     let signal = if signal == libc::SIGKILL && grader::confine::is_out_of_time() { libc::SIGXCPU } else { signal };

@@ -42,6 +42,8 @@ fn secrets() -> BTreeSet<String> {
     let solutions: Vec<String> = catalogues
         .iter()
         .flat_map(|catalogue| &catalogue.tasks)
+        .flat_map(|task| [Some(task.clone()), task.in_rust()])
+        .flatten()
         .filter_map(|task| fs::read_to_string(root().join(&task.solution)).ok())
         .collect();
     let mut found = BTreeSet::new();
@@ -142,6 +144,33 @@ fn assigned(place: &Path, name: &str, arguments: &[&str]) -> PathBuf {
     let made = xtask(&words);
     assert!(made.status.success(), "{}", text(&made.stderr));
     out
+}
+
+#[test]
+fn kernels_in_rust_are_assigned_without_solutions() {
+    let place = empty_folder("assigned-rust");
+    let out = assigned(&place, "homework", &["v02", "v05", "--rust", "--seed", "7"]);
+    let rubric = fs::read_to_string(place.join("homework.rubric.toml")).expect("a rubric");
+    assert_eq!(rubric.matches("\nrust = true\n").count(), 2, "{rubric}");
+    let secrets = secrets();
+    for path in &files(&out) {
+        let held = text(&fs::read(path).expect("a file"));
+        let found = secrets.iter().find(|secret| held.contains(secret.as_str()));
+        assert_eq!(found, None, "{}", path.display());
+    }
+    // The starter is there without its solution, and the task is in Rust without an option.
+    let before = fs::read_to_string(out.join("my/v05.rs")).expect("the starter");
+    assert!(before.contains("TODO(v05)") && out.join("kernels/rust/prelude.rs").is_file(), "{before}");
+    fs::remove_file(out.join("my/v05.rs")).expect("it was there");
+    let started = xtask_in(&out, &["start", "v05"]).output().expect("xtask runs");
+    assert!(started.status.success(), "{}", text(&started.stderr));
+    assert_eq!(fs::read_to_string(out.join("my/v05.rs")).expect("the starter"), before);
+    let refused = |words: &[&str]| {
+        let out = place.join("none").display().to_string();
+        errors(2, &mut xtask_in(root(), &[&["assign", "--rust", "--out", &out], words].concat()))
+    };
+    assert!(refused(&["v03", "v04"]).contains("the starter of v04 in Rust shows what v03 asks for"));
+    assert!(refused(&["v08"]).contains("the tasks of v01 to v07 alone have a kernel in Rust"));
 }
 
 #[test]

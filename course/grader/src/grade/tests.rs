@@ -1,5 +1,6 @@
 use super::*;
 use crate::sandbox::Launcher;
+use crate::unit::CompilerProgram;
 use tasks::verdict::Part;
 
 const RUBRIC: &str = "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
@@ -40,9 +41,13 @@ impl FakeClass {
                     libraries: BTreeSet::new(),
                     interrupted: || false,
                 },
-                compiler: folder.join("compiler"),
-                compiler_arguments: Vec::new(),
-                compiler_reads: Vec::new(),
+                cuda: Some(CompilerProgram {
+                    program: folder.join("compiler"),
+                    arguments: Vec::new(),
+                    reads: Vec::new(),
+                    needs_processes: false,
+                }),
+                rust: None,
                 judge: folder.join("judge"),
                 headers: Vec::new(),
                 version: String::new(),
@@ -59,7 +64,7 @@ impl FakeClass {
     }
 
     fn grade_all(&self, compiler: &str, judge: &str) -> Result<ClassGrades, GradingError> {
-        std::fs::write(&self.tools.compiler, compiler).expect("a file");
+        std::fs::write(self.folder.join("compiler"), compiler).expect("a file");
         std::fs::write(&self.tools.judge, judge).expect("a file");
         let grading = Grading {
             submissions: &self.folder.join("submissions"),
@@ -251,5 +256,5 @@ fn what_is_not_read_is_a_warning() {
     std::fs::rename(class.folder.join("submissions/ada/hw.zip"), class.folder.join("submissions/ada/v02.rs"))
         .expect("it was made");
     let graded = serde_json::to_string(&class.grade_well().expect("grades")).expect("JSON");
-    assert!(graded.contains("v02.rs is a kernel in Rust, which is not graded: hand in v02.cu"), "{graded}");
+    assert!(graded.contains("v02.rs is a kernel in Rust: hand in v02.cu"), "{graded}");
 }

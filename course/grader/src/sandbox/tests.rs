@@ -20,8 +20,9 @@ fn only_processes_in_the_sandbox_are_counted() {
         job: Path::new("/job"),
         arguments: &[],
         limits: JobLimits { seconds: 1, memory: 2, output: 3 },
+        has_scratch: false,
     };
-    let wrap = Bubblewrap { program: "/bwrap".into(), has_disable_userns: true };
+    let wrap = Bubblewrap { program: "/bwrap".into(), is_new: true };
     let processes = |sandbox: Sandbox| {
         let command = sandbox.command(&launcher, &what);
         let words: Vec<_> = command.get_args().map(|word| word.to_string_lossy()).collect();

@@ -348,6 +348,45 @@ fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
     class.published_none_of("out", &["root:x:"]);
 }
 
+/// Kernels in Rust: rustc in its sandbox, and sources that try to leave it.
+#[test]
+fn kernels_in_rust_are_graded_with_bubblewrap() {
+    let Some(class) = Class::new("rust") else { return };
+    let with = |text: &str, new: &str| {
+        let source = read("kernels/rust/v02_shared.rs");
+        assert_eq!(source.matches(text).count(), 1, "{text}");
+        source.replace(text, new)
+    };
+    let item = |item: &str| with("use prelude::*;", &format!("{item}\nuse prelude::*;"));
+    let fib = "const fn f(n: u64) -> u64 { if n < 2 { n } else { f(n - 1) + f(n - 2) } }";
+    let submissions = [
+        ("zoe", "v02.rs", item(""), "none", 10.0),
+        ("half", "v02.rs", with("barrier(); // reads", "// reads"), "E-RACE", 6.0),
+        ("include", "v02.rs", item("const X: &str = include_str ! (\"/etc/passwd\");"), "compile", 0.0),
+        ("module", "v02.rs", item("mod passwd;"), "compile", 0.0),
+        ("linked", "v02.rs", item("extern crate proc_macro;"), "compile", 0.0),
+        ("variable", "v02.rs", item("const X: &str = env!(\"TILE_CANARY\");"), "compile", 0.0),
+        ("bomb", "v02.rs", item(&format!("{fib}\nconst _: () = assert!(f(90) > 0);")), "timeout", 0.0),
+        ("cuda", "v02.cu", finished(), "refused", 0.0),
+    ];
+    for (name, file, text, ..) in &submissions {
+        std::fs::write(class.student(name).join(file), text).expect("a file");
+    }
+    let rubric = RUBRIC.replace("name = \"v02\"", "name = \"v02\"\nrust = true");
+    std::fs::write(class.folder.join("rubric.toml"), rubric).expect("a file");
+    let graded = class.grade("out", &["--limit", "5"]);
+    if !has_run(&graded) {
+        return;
+    }
+    ended(1, &graded); // somebody has to look at the refused one
+    let grades = class.grades("out");
+    for (name, _, _, expected, points) in submissions {
+        let code = grades[name]["verdicts"][0]["code"].as_str().unwrap_or("none");
+        assert_eq!((code, &grades[name]["points"]), (expected, &points.into()), "{name}: {:#}", grades[name]);
+    }
+    class.published_none_of("out", &["root:x:", CANARY]);
+}
+
 const OTHERS: &str = include_str!("others_rubric.toml");
 
 /// Answers for the host, which are not compiled, and a variant task.

@@ -132,7 +132,7 @@ fn steps_are_done_in_rust() {
         text.lines().map(str::trim).filter(|line| line.starts_with("// TODO(")).map(str::to_owned).collect()
     };
     let tasks: Vec<Task> = kernel_tasks().iter().filter(|task| task.kind == TaskKind::Rebuild).cloned().collect();
-    let tasks: Vec<(Task, Task)> = tasks.into_iter().filter_map(|task| Some((task.in_rust(root())?, task))).collect();
+    let tasks: Vec<(Task, Task)> = tasks.into_iter().filter_map(|task| Some((task.in_rust()?, task))).collect();
     assert_eq!(tasks.len(), 7, "v01 to v07");
     for (task, cuda) in &tasks {
         let name = task.name.to_string();

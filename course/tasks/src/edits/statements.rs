@@ -11,7 +11,7 @@ use super::{
 impl Search<'_> {
     /// Adds, removes and moves barriers.
     pub(super) fn barriers(&self) {
-        const BARRIER_TEXT: &str = "__syncthreads();";
+        let barrier = if self.task.is_rust { "barrier" } else { "__syncthreads" };
         let code = &self.code;
         let lines: Vec<&str> = code.text.lines().collect();
         // Places after which a barrier can stand: the line, and the text that is added.
@@ -25,14 +25,15 @@ impl Search<'_> {
             let indent = &model[..model.len() - model.trim_start().len()];
             let is_end = matches!(code.at(last), ";" | "{" | "}") && code.at(around) == "{";
             let end = code.line_end(last);
-            is_end.then(|| (line, (end..end, format!("{indent}{BARRIER_TEXT}\n"))))
+            is_end.then(|| (line, (end..end, format!("{indent}{barrier}();\n"))))
         });
         let places: Vec<(usize, Change)> = places.collect();
         // In loops over the elements of a thread a barrier would do as well, many times over: that outweighs a
         // suspicion.
-        let deeper = |(_, text): &Change| (text.find('_').unwrap_or(0) as u32 / 4).saturating_sub(2) * (NAMED + 1);
+        let deeper =
+            |(_, text): &Change| ((text.len() - text.trim_start().len()) as u32 / 4).saturating_sub(2) * (NAMED + 1);
         places.iter().for_each(|(_, insert)| self.add(BARRIER, 2 + deeper(insert), vec![insert.clone()]));
-        for at in code.all("__syncthreads") {
+        for at in code.all(barrier) {
             let (line, range) = (code.tokens[at].line, code.bytes(at..at + 4));
             let gone = (code.whole_line(range), String::new());
             self.add(BARRIER, 2, vec![gone.clone()]);

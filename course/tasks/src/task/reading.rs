@@ -183,6 +183,9 @@ struct KernelTable {
     minutes: u32,
     #[serde(default)]
     starter: bool,
+    /// Set in repositories made by `assign`: the kernel is written in Rust.
+    #[serde(default)]
+    rust: bool,
     #[serde(default)]
     shows: Vec<Shown>,
     #[serde(default, rename = "does")]
@@ -201,7 +204,7 @@ impl KernelTable {
         };
         let idea = || catalog::find(step).map_or(step, |step| step.idea).to_owned();
         let title = if self.title.is_empty() && kind == TaskKind::Rebuild { idea() } else { self.title };
-        Task {
+        let task = Task {
             name,
             kind,
             title,
@@ -220,6 +223,7 @@ impl KernelTable {
             hints: self.hints,
             gpu_required: false,
             host: None,
-        }
+        };
+        if self.rust { task.in_rust().unwrap_or(task) } else { task }
     }
 }

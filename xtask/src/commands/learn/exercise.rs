@@ -55,7 +55,7 @@ pub(crate) struct SolutionArgs {
 pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::listed(&root, &args.task)?;
-    let task = if args.rust { learner::in_rust(&root, &task)? } else { task };
+    let task = if args.rust { learner::in_rust(&task)? } else { task };
     let path = task.copy_path(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
