@@ -12,6 +12,7 @@ pub mod process;
 pub mod programs;
 pub mod provenance;
 pub mod shape;
+pub mod sizes;
 pub mod split_mix;
 pub mod statistics;
 pub mod steps;

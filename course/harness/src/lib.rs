@@ -44,7 +44,7 @@
 //! - [`timing`]: how samples are taken: warm, hot, cold, whole, with a `yardstick` in between; and the kernel and
 //!   cuBLAS in turns ([`mod@duel`]), for the question which is faster on a hot GPU.
 //! - `measure`: one kernel on one shape, from all of these: an [`Outcome`](records::Outcome). In its folder: inputs and
-//!   answers (`case`), likely causes of a wrong result ([`diagnose`]), and machine code on the emulated device
+//!   answers (`case`), likely causes of a wrong result (`diagnosis`), and machine code on the emulated device
 //!   (`machine`).
 //! - [`mod@run`]: the record of the machine and the revision that measured.
 //! - `step_run`: the step, its kernels and the device, which all commands work with.
@@ -80,7 +80,6 @@ pub use kernel::{
     Cpu, Gemm, Kernel, KernelSource, LaunchKind, Prepared, Product, Transpose, blocks, grid_1d, grid_of_tiles,
     launch_gemm, launch_scaled_gemm, to_i32,
 };
-pub use measure::diagnose;
 pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub(crate) use step_run::StepRun;
 pub use timing::duel;

@@ -1,7 +1,6 @@
 //! Measures one kernel on one shape, by its kind.
 
 pub(crate) mod case;
-pub mod diagnose;
 pub(crate) mod host;
 pub(crate) mod machine;
 pub(crate) mod setup;

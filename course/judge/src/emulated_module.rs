@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use catalog::Shape;
 use diagnostics::{Finding, Report, Source};
-use harness::{foreign, inputs::Accumulator};
 use program::text::InstrText;
 use program::{DeclaredArray, SourceLoc};
+use reference::inputs::Accumulator;
 use simt::gpu::{Argument, Gpu, Value};
 use simt::launch::{CheckLevel, LaunchOptions, LaunchRequest, Names};
 use simt::memory::Origin;
@@ -260,9 +260,9 @@ impl<'a> EmulatedModule<'a> {
     ) -> Result<LaunchRequest, Box<Finding>> {
         let task = self.request.task;
         let argument = |name: &String| match trial.argument(name) {
-            Some(foreign::Argument::Int(value)) => Ok(Argument::from(value)),
-            Some(foreign::Argument::Float(value)) => Ok(Argument::from(value)),
-            Some(foreign::Argument::Buffer(at)) => Ok(Argument::from(buffers.get(at).copied().unwrap_or_default())),
+            Some(reference::Argument::Int(value)) => Ok(Argument::from(value)),
+            Some(reference::Argument::Float(value)) => Ok(Argument::from(value)),
+            Some(reference::Argument::Buffer(at)) => Ok(Argument::from(buffers.get(at).copied().unwrap_or_default())),
             None => Err(not_attempted(format!("there is no argument `{name}`"))),
         };
         let arguments: Vec<Argument> = setup.arguments.iter().map(argument).collect::<Result<_, _>>()?;

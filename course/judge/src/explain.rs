@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use catalog::Shape;
 use counters::Summary;
-use harness::inputs::Accumulator;
+use reference::inputs::Accumulator;
 use simt::{check::Severity, gpu::Value, launch::CheckLevel};
 use tasks::explain::{Explained, Line};
 

@@ -24,6 +24,7 @@ pub mod error;
 pub mod explain;
 pub mod host;
 pub mod prefetch;
+#[cfg(not(target_family = "wasm"))]
 pub mod real;
 pub mod shapes;
 mod suspects;
@@ -35,9 +36,9 @@ mod worst;
 
 use catalog::Shape;
 use counters::Counters;
+use diagnosis::{Clue, Subject};
 use diagnostics::Report;
-use harness::diagnose::{Clue, Subject};
-use harness::inputs::Accumulator;
+use reference::inputs::Accumulator;
 use simt::{gpu::Value, launch::CheckLevel, report::InstrReport};
 use tasks::measure::CountedLaunch;
 use tasks::part_id::{self, WRONG_RESULT};

@@ -12,7 +12,7 @@
 mod follow;
 mod instruction;
 
-use harness::inputs::Accumulator;
+use reference::inputs::Accumulator;
 use simt::gpu::Value;
 
 use crate::{emulated_module::EmulatedModule, trial::Trial};

@@ -33,7 +33,7 @@ pub fn shapes_for(task: &Task, seed: u64, set: ShapeSet) -> Vec<Shape> {
         let k = if is_transpose { 0 } else { SEVERAL_ROUNDS };
         shapes.push(Shape { m: 2 * rows + rows / 2 + 1, n: 2 * cols + cols / 2 - 1, k });
     }
-    shapes.extend(harness::shapes::awkward(work));
+    shapes.extend(catalog::sizes::awkward(work));
     let mut add = |m: usize, n: usize, k: usize| {
         let shape = Shape { m, n, k: if is_transpose { 0 } else { k } };
         if !shapes.contains(&shape) {

@@ -3,8 +3,8 @@
 #[cfg(test)]
 mod tests;
 
+use diagnosis::Subject;
 use diagnostics::Source;
-use harness::diagnose::Subject;
 
 /// An assignment: the type in front of the name, the name without subscripts, and the value.
 struct Set<'a> {

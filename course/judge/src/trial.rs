@@ -4,11 +4,11 @@
 mod tests;
 
 use catalog::Shape;
-use harness::diagnose::{Clue, Diagnosis, Subject, Terms, WrongResult};
-use harness::foreign::Argument;
-use harness::inputs::{Accumulator, Data, Real as _, elements, transposed};
-use harness::reference::{Answer, Bf16, Problem};
-use harness::verify::{self, Comparison};
+use diagnosis::{Clue, Diagnosis, Subject, Terms, WrongResult};
+use reference::Argument;
+use reference::inputs::{Accumulator, Data, Real as _, elements, transposed};
+use reference::verify::{self, Comparison};
+use reference::{Answer, Bf16, Problem};
 use tasks::verdict::WrongOutput;
 use tasks::{Task, TaskWork};
 

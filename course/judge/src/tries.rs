@@ -1,7 +1,7 @@
 //! Trials of edited kernels: a quick look at each, which turns down most of those that are no remedy.
 
 use catalog::{Shape, parallel};
-use harness::inputs::Accumulator;
+use reference::inputs::Accumulator;
 use simt::{check::Severity, gpu::Value, launch::CheckLevel};
 use tasks::{Task, edits::Tries, verdict::Status};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use counters::{Column, Counters};
-use harness::inputs::Accumulator;
 use program::MemSpace;
+use reference::inputs::Accumulator;
 use simt::gpu::Value;
 use simt::memory::rules::{lanes_together, sectors, shared_cost};
 use simt::trace::Access;

@@ -20,4 +20,4 @@ pub mod verify;
 pub use answer::Answer;
 pub use bf16::Bf16;
 pub use e4m3::E4m3;
-pub use problem::Problem;
+pub use problem::{Argument, Problem};

@@ -29,7 +29,8 @@ use crate::half::{f16_to_f32, f32_to_f16};
 use crate::soft;
 pub use crate::soft::Round;
 #[cfg(target_arch = "x86_64")]
-use eight::{Avx2, Eight};
+use eight::Avx2;
+use eight::Eight;
 pub use whole::{Overflow, Whole, WholeType};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use catalog::process::Exit;
 use std::path::{Path, PathBuf};
 
-use catalog::{Shape, Work};
+use catalog::{Shape, Work, sizes};
 use catalog::{programs::ANSWERS, provenance::sha256};
 use records::record::Line;
 use records::{Measurement, Outcome};
@@ -87,7 +87,7 @@ pub(crate) fn plan<'a>(
     let mut plan: Vec<(Case, Vec<&'a Kernel>)> = Vec::new();
     for kernel in &step_run.kernels {
         let work = step_run.work(kernel);
-        let shapes = asked.unwrap_or_else(|| shapes::recorded(work));
+        let shapes = asked.unwrap_or_else(|| sizes::recorded(work));
         // A product has no shape at a size without K.
         for shape in shapes.iter().filter_map(|size| work.shape(*size)) {
             match plan.iter_mut().find(|(case, _)| case.shape == shape) {

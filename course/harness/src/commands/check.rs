@@ -2,14 +2,14 @@
 
 use std::process::ExitCode;
 
-use catalog::{process::Exit, text::Paint};
+use catalog::{process::Exit, sizes, text::Paint};
 use records::Outcome;
 use records::record::{Check, FailedCheck, Line};
 
 use crate::measure::{case::Case, setup::Purpose};
+use crate::out;
 use crate::step_run::StepRun;
 use crate::{error::StepError, kernel::Kernel};
-use crate::{out, shapes};
 
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
     if step_run.common.json {
@@ -40,7 +40,7 @@ fn check(step_run: &mut StepRun<'_>, kernel: &Kernel, cases: &mut Vec<Case>) -> 
         not_run: None,
         failed: None,
     };
-    for shape in shapes::awkward(step_run.work(kernel)) {
+    for shape in sizes::awkward(step_run.work(kernel)) {
         let at = cases.iter().position(|case| case.shape == *shape).unwrap_or_else(|| {
             cases.push(Case::new(*shape, step_run.common.seed, None));
             cases.len() - 1

@@ -10,7 +10,7 @@ mod tests;
 use std::process::ExitCode;
 
 use catalog::process::Exit;
-use catalog::{Shape, Work};
+use catalog::{Shape, Work, sizes};
 use emulator_client::CheckLevel;
 use records::record::Line;
 use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, Sum, SumsRecord, of_bytes};
@@ -22,7 +22,7 @@ use crate::error::StepError;
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, LaunchKind, match_launch};
 use crate::measure::{cannot_run, gemm, machine, too_large, transpose};
-use crate::{out, shapes};
+use crate::out;
 use crate::{step_run::StepRun, timing::yardstick};
 
 pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
@@ -44,7 +44,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
         if kernel.code().is_none() {
             continue;
         }
-        for shape in shapes::summed(step_run.work(kernel)) {
+        for shape in sizes::summed(step_run.work(kernel)) {
             out::progress(&format!("{} on {shape}", kernel.shown_name()));
             let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS, CheckLevel::CheckedWithGlobalRaces);
             out::progress_done();
@@ -213,7 +213,7 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
             let sum = step_run.sum(kernel, shape, multiprocessors, CheckLevel::Off);
             sum.unwrap_or_else(|error| panic!("{error}"))
         };
-        let shapes = shapes::summed(found.kernel(kernel.name).expect("it is listed").work);
+        let shapes = sizes::summed(found.kernel(kernel.name).expect("it is listed").work);
         let small = shapes.iter().filter(|shape| shape.volume() < LARGE);
         let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS));
         let sums: Vec<Sum> = sums.filter(|sum| sum.not_run.is_none()).collect();

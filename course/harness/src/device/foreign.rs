@@ -9,14 +9,7 @@ use cudarc::driver::{CudaContext, CudaFunction, DriverError, PushKernelArg};
 use crate::device::{DeviceChoice, Gpu, nvidia_library};
 use crate::error::{StepError, describe};
 use crate::inputs::Real;
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Argument {
-    Int(i32),
-    Float(f32),
-    /// A pointer to the buffer of this number.
-    Buffer(usize),
-}
+use reference::Argument;
 
 impl Gpu {
     /// Opens the machine's GPU, and never the emulated one.

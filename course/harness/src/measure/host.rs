@@ -7,9 +7,9 @@ use records::record::{Accuracy, Submission, VerifiedRun, Yardstick};
 use crate::inputs::{Data, Real as _};
 use crate::kernel::{Cpu, Kernel};
 use crate::measure::case::Case;
-use crate::measure::diagnose::{Terms, WrongResult};
 use crate::measure::setup::{KernelOutcome, Purpose};
 use crate::{timing, verify};
+use diagnosis::{Terms, WrongResult};
 
 /// Verifies the result of a function for the CPU, and times it.
 pub(crate) fn measure(kernel: &Kernel, cpu: Cpu, case: &Case, purpose: Purpose) -> KernelOutcome {

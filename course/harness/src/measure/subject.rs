@@ -15,11 +15,11 @@ use crate::error::{StepError, describe};
 use crate::inputs::{Data, Real};
 use crate::kernel::{Kernel, LaunchKind};
 use crate::measure::case::{Case, stored};
-use crate::measure::diagnose::{Terms, WrongResult};
 use crate::measure::machine::{CodeKind, LoadedMachineCode, no_prediction};
 use crate::measure::setup::{KernelOutcome, Purpose, Setup};
 use crate::timing::{self, Competitor, yardstick};
 use crate::verify::{self, Comparison};
+use diagnosis::{Terms, WrongResult};
 
 /// A kernel about to be measured.
 pub(crate) struct Subject<'a> {

@@ -5,16 +5,3 @@ fn amounts_have_the_unit_that_reads_best() {
     let shown: Vec<_> = [0.0, 999.0, 1500.0, 141e9, 1.2e17].map(bytes).into();
     assert_eq!(shown, ["0 B", "999 B", "1.5 KB", "141 GB", "120 PB"]);
 }
-
-#[test]
-fn awkward_shapes_are_awkward() {
-    for work in [Work::Sgemm, Work::Transpose] {
-        let shapes = awkward(work);
-        assert!(shapes.iter().any(|s| s.m == 1 && s.n == 1));
-        assert!(shapes.iter().any(|s| s.m > 1 && s.n == 1) && shapes.iter().any(|s| s.m == 1 && s.n > 1));
-        for tile in [32, 128] {
-            assert!(shapes.iter().any(|s| s.m == tile + 1 || s.n == tile + 1), "{tile} + 1");
-            assert!(shapes.iter().any(|s| s.m == tile - 1 || s.n == tile - 1), "{tile} - 1");
-        }
-    }
-}

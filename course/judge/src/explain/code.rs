@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use catalog::{Shape, WrongSize};
-use harness::inputs::Accumulator;
+use reference::inputs::Accumulator;
 use simt::{check::Severity, gpu::Value, launch::CheckLevel, occupancy::Footprint};
 use tasks::explain::machine_code::{
     Control, Instruction, MachineCodeExplanation, PredictedLaunch, Reason, Slot, Timeline, Unit,

@@ -4,6 +4,8 @@
 //! too early, another product) is compared on a sample of them with what such a mistake would give; on integers that is
 //! exact, so a match is not an accident. *Where* they lie is compared with the tiles.
 
+#![forbid(unsafe_code)]
+
 mod sums;
 #[cfg(test)]
 mod tests;
