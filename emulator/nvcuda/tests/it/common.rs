@@ -155,6 +155,12 @@ pub(crate) unsafe fn launch_kernel(
     unsafe { sys::cuLaunchKernel(function, gx, gy, gz, bx, by, bz, shared, stream, pointers, extra) }
 }
 
+/// Returns the list that passes all arguments of a launch in one buffer.
+pub(crate) fn in_one_buffer(buffer: &[u8], size: &mut usize) -> [*mut c_void; 5] {
+    let key = std::ptr::without_provenance_mut;
+    [key(1), buffer.as_ptr().cast_mut().cast(), key(2), std::ptr::from_mut(size).cast(), key(0)]
+}
+
 /// Calls `cuLibraryLoadData` without options.
 ///
 /// # Safety
@@ -177,25 +183,25 @@ pub(crate) fn words(address: u64, n: usize) -> Vec<u32> {
     host
 }
 
-/// Copies nothing from the host to the host.
-pub(crate) fn empty_copy() -> sys::CUDA_MEMCPY2D {
+/// Copies rows of `bytes` bytes from the device to the host, where they lie close together.
+pub(crate) fn rows_to_host(from: u64, pitch: usize, to: *mut c_void, bytes: usize, rows: usize) -> sys::CUDA_MEMCPY2D {
     sys::CUDA_MEMCPY2D {
         srcXInBytes: 0,
         srcY: 0,
-        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
         srcHost: std::ptr::null(),
-        srcDevice: 0,
+        srcDevice: from,
         srcArray: std::ptr::null_mut(),
-        srcPitch: 0,
+        srcPitch: pitch,
         dstXInBytes: 0,
         dstY: 0,
         dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
-        dstHost: std::ptr::null_mut(),
+        dstHost: to,
         dstDevice: 0,
         dstArray: std::ptr::null_mut(),
-        dstPitch: 0,
-        WidthInBytes: 0,
-        Height: 0,
+        dstPitch: bytes,
+        WidthInBytes: bytes,
+        Height: rows,
     }
 }
 

@@ -7,8 +7,8 @@ use std::ptr::{null, null_mut};
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    ErrorLog, KERNELS, NONE, OwnContext, alloc, calls, event, function, launch, launch_kernel, launch_on, load_library,
-    module, ok, silence,
+    ErrorLog, KERNELS, NONE, OwnContext, alloc, calls, event, function, in_one_buffer, launch, launch_kernel,
+    launch_on, load_library, module, ok, silence,
 };
 
 /// Returns a handle that the driver never issued.
@@ -239,12 +239,8 @@ fn emulated_missing_arguments_are_an_error() {
     let mut argument = 5u64;
     let mut pointers = [(&raw mut argument).cast::<c_void>(), null_mut(), null_mut()];
     let mut stray_pointers = [(&raw mut argument).cast::<c_void>(), stray(), stray()];
-    calls! {
-        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), pointers.as_mut_ptr(), NONE)
-            => CUDA_ERROR_INVALID_VALUE,
-        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), stray_pointers.as_mut_ptr(), NONE)
-            => CUDA_ERROR_INVALID_VALUE,
-        launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), stray(), null_mut()) => CUDA_ERROR_INVALID_VALUE,
+    for pointers in [pointers.as_mut_ptr(), stray_pointers.as_mut_ptr(), stray()] {
+        calls! { launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), pointers, NONE) => CUDA_ERROR_INVALID_VALUE }
     }
 }
 
@@ -493,16 +489,7 @@ fn less_common_mistakes_with_launches() {
     let mut long = 24usize;
     let argument = 5u64;
     let mut pointers = [(&raw const argument).cast_mut().cast::<c_void>(); 3];
-    let extra = |size: &mut usize| {
-        [
-            std::ptr::without_provenance_mut(1),
-            buffer.as_ptr().cast_mut().cast(),
-            std::ptr::without_provenance_mut(2),
-            (&raw mut *size).cast(),
-            null_mut(),
-        ]
-    };
-    let mut too_long = extra(&mut long);
+    let mut too_long = in_one_buffer(&buffer, &mut long);
     let (mut grid, mut block, mut n, mut size) = (0, 0, 0, 0usize);
     calls! {
         launch_kernel(fill, [1; 3], [1; 3], 0, null_mut(), pointers.as_mut_ptr(), too_long.as_mut_ptr())

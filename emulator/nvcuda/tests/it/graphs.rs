@@ -366,10 +366,10 @@ fn instantiated_graphs_change_with_their_nodes_and_as_a_whole() {
     assert_eq!(info.result, sys::CUgraphExecUpdateResult::CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED);
 }
 
-static CALLED: AtomicU32 = AtomicU32::new(0);
-
-extern "C" fn note(data: *mut c_void) {
-    CALLED.fetch_add(data as u32, Ordering::SeqCst);
+/// Adds 1 to an `AtomicU32`.
+extern "C" fn count(place: *mut c_void) {
+    // SAFETY: the tests pass the address of a counter that outlives the graph.
+    unsafe { &*place.cast::<AtomicU32>() }.fetch_add(1, Ordering::SeqCst);
 }
 
 #[test]
@@ -378,7 +378,8 @@ fn host_functions_and_events_of_a_graph() {
     let made = Made::new();
     let (start, stop) = (event(), event());
     let slow = zeros(4);
-    let call = sys::CUDA_HOST_NODE_PARAMS { fn_: Some(note), userData: 3 as *mut c_void };
+    let called = AtomicU32::new(0);
+    let call = sys::CUDA_HOST_NODE_PARAMS { fn_: Some(count), userData: called.as_ptr().cast() };
     let first = made!(cuGraphAddEventRecordNode(made.0, null(), 0, start));
     let kernel = made.kernel(slow, &[first]);
     let host = made!(cuGraphAddHostNode(made.0, &kernel, 1, &call));
@@ -388,29 +389,24 @@ fn host_functions_and_events_of_a_graph() {
     run(exec);
     let ms: f32 = made!(cuEventElapsedTime(start, stop));
     assert!(ms >= 0.0, "{ms} ms");
-    assert_eq!(CALLED.load(Ordering::SeqCst), 6);
-}
-
-static GONE: AtomicU32 = AtomicU32::new(0);
-
-extern "C" fn gone(data: *mut c_void) {
-    GONE.fetch_add(data as u32, Ordering::SeqCst);
+    assert_eq!(called.into_inner(), 2);
 }
 
 #[test]
 fn an_object_lives_as_long_as_what_its_graph_becomes() {
     let _own = OwnContext::new();
     let made = Made::new();
-    let object = made!(cuUserObjectCreate(5 as *mut c_void, Some(gone), 1, 1));
+    let gone = AtomicU32::new(0);
+    let object = made!(cuUserObjectCreate(gone.as_ptr().cast(), Some(count), 1, 1));
     calls! {
         sys::cuGraphRetainUserObject(made.0, object, 1, 1),
         sys::cuUserObjectRelease(object, 1) => CUDA_ERROR_INVALID_VALUE,
     }
     let exec = instantiate(made.0);
     calls! { sys::cuGraphDestroy(made.0) }
-    assert_eq!(GONE.load(Ordering::SeqCst), 0);
+    assert_eq!(gone.load(Ordering::SeqCst), 0);
     calls! { sys::cuGraphExecDestroy(exec) }
-    assert_eq!(GONE.load(Ordering::SeqCst), 5);
+    assert_eq!(gone.into_inner(), 1);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The JIT linker, limits of registers, grids that synchronise, and launches of the old kind.
 
-use std::ffi::{CStr, CString, c_uint, c_void};
+use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
+use cudarc::driver::sys::CUjitInputType::{CU_JIT_INPUT_LIBRARY as LIBRARY, CU_JIT_INPUT_PTX as PTX};
 use cudarc::driver::sys::{self, CUfunction_attribute, CUjit_option, CUresult};
 
 use crate::common::{ErrorLog, OwnContext, alloc, calls, function, launch, made, module, ok, synchronize, words};
@@ -18,28 +19,21 @@ const CALLEE: &str = include_str!("ptx/callee.ptx");
 /// Each block adds 1 to a counter; after grid synchronisation, each stores the counter's value.
 const MEETING: &str = include_str!("ptx/meeting.ptx");
 
-const PTX: c_uint = 1;
-const LIBRARY: c_uint = 4;
+type Input<'a> = (sys::CUjitInputType, &'a str, &'a CStr);
 
 /// Links inputs and loads the result; or the first error, with the log.
-fn link(inputs: &[(c_uint, &str, &CStr)]) -> Result<sys::CUmodule, (CUresult, String)> {
+fn link(inputs: &[Input<'_>]) -> Result<sys::CUmodule, (CUresult, String)> {
     let mut log = ErrorLog::new();
     let (mut link, mut image, mut size, mut loaded) = (null_mut(), null_mut(), 0, null_mut());
     // SAFETY: texts of the lengths given, and a log that outlives the link.
     let code = unsafe {
         ok(sys::cuLinkCreate_v2(2, log.options.as_mut_ptr(), log.values.as_mut_ptr(), &mut link));
-        let add = |kind: c_uint, text: &str, name: &CStr| {
-            let text = CString::new(text).expect("PTX has no NUL");
-            let n = text.as_bytes_with_nul().len();
-            let kind = match kind {
-                LIBRARY => sys::CUjitInputType::CU_JIT_INPUT_LIBRARY,
-                _ => sys::CUjitInputType::CU_JIT_INPUT_PTX,
-            };
-            let data = text.as_ptr().cast_mut().cast();
-            sys::cuLinkAddData_v2(link, kind, data, n, name.as_ptr(), 0, null_mut(), null_mut())
-        };
-        let added = inputs.iter().map(|(kind, text, name)| add(*kind, text, name));
-        let failed = added.into_iter().find(|code| *code != CUresult::CUDA_SUCCESS);
+        let mut added = inputs.iter().map(|(kind, text, name)| {
+            let text = CString::new(*text).expect("PTX has no NUL");
+            let (data, n) = (text.as_ptr().cast_mut().cast(), text.as_bytes_with_nul().len());
+            sys::cuLinkAddData_v2(link, *kind, data, n, name.as_ptr(), 0, null_mut(), null_mut())
+        });
+        let failed = added.find(|code| *code != CUresult::CUDA_SUCCESS);
         let code = failed.unwrap_or_else(|| sys::cuLinkComplete(link, &mut image, &mut size));
         if code == CUresult::CUDA_SUCCESS {
             ok(sys::cuModuleLoadData(&mut loaded, image));
@@ -74,7 +68,7 @@ fn emulated_what_no_input_defines_is_named() {
     let (code, _) = link(&[(PTX, &ptx(".entry k() { frobnicate; }"), c"bad")]).expect_err("no PTX");
     assert_eq!(code, CUresult::CUDA_ERROR_INVALID_PTX);
     // Codes and messages are those of an H200's driver.
-    let check = |inputs: &[(c_uint, &str, &CStr)], message: &str| {
+    let check = |inputs: &[Input<'_>], message: &str| {
         let (code, log) = link(inputs).expect_err(message);
         assert_eq!(code, CUresult::CUDA_ERROR_INVALID_SOURCE, "{log}");
         assert!(log.contains(message), "{log}");

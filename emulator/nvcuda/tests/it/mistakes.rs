@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 
 use crate::common::{
-    OwnContext, alloc, empty_copy, emulator, event, function, launch, launch_on, load_ptx, made, module, ok, stream,
+    OwnContext, alloc, emulator, event, function, launch, launch_on, load_ptx, made, module, ok, rows_to_host, stream,
     synchronize, words,
 };
 use crate::emulated::{is_alone, run_alone};
@@ -101,18 +101,8 @@ fn make_mistakes() {
 /// `host` has 800 bytes.
 unsafe fn copy_rows(host: *mut std::ffi::c_void) {
     let rows = |from: u64, pitch: usize, height: usize| {
-        let copy = sys::CUDA_MEMCPY2D {
-            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-            srcDevice: from,
-            srcPitch: pitch,
-            dstHost: host,
-            dstPitch: 16,
-            WidthInBytes: 16,
-            Height: height,
-            ..empty_copy()
-        };
         // SAFETY: the caller's promise; the driver refuses what is past the end of device memory.
-        unsafe { sys::cuMemcpy2D_v2(&copy) }
+        unsafe { sys::cuMemcpy2D_v2(&rows_to_host(from, pitch, host, 16, height)) }
     };
     let (partly, untouched) = (alloc(64), alloc(96));
     // SAFETY: 16 bytes of 64.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::mem::zeroed;
-use std::ptr::{null_mut, without_provenance_mut};
+use std::ptr::null_mut;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{
@@ -11,8 +11,8 @@ use cudarc::driver::sys::{
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, NONE, OwnContext, alloc, calls, driver, empty_copy, function, launch, launch_kernel, launch_on,
-    load_library, made, module, ok, synchronize, words,
+    KERNELS, NONE, OwnContext, alloc, calls, driver, function, in_one_buffer, launch, launch_kernel, launch_on,
+    load_library, made, module, ok, rows_to_host, synchronize, words,
 };
 
 fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
@@ -142,13 +142,7 @@ fn arguments_in_one_buffer() {
     buffer[8..12].copy_from_slice(&32u32.to_le_bytes());
     buffer[12..].copy_from_slice(&8u32.to_le_bytes());
     let mut size = buffer.len();
-    let mut extra: [*mut c_void; 5] = [
-        without_provenance_mut(1),
-        buffer.as_mut_ptr().cast(),
-        without_provenance_mut(2),
-        (&raw mut size).cast(),
-        null_mut(),
-    ];
+    let mut extra = in_one_buffer(&buffer, &mut size);
     calls! { launch_kernel(fill, [1; 3], [32, 1, 1], 0, null_mut(), NONE, extra.as_mut_ptr()) }
     assert_eq!(words(address, 32), [8; 32]);
 }
@@ -190,21 +184,11 @@ fn memory_is_set_in_lines_and_rectangles() {
     calls! { sys::cuMemAllocPitch_v2(&mut address, &mut pitch, 12, 4, 4) }
     assert!(pitch >= 12 && pitch.is_multiple_of(4));
     let mut host = [0u32; 12];
-    let copy = sys::CUDA_MEMCPY2D {
-        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
-        srcDevice: address,
-        srcPitch: pitch,
-        dstHost: host.as_mut_ptr().cast(),
-        dstPitch: 12,
-        WidthInBytes: 12,
-        Height: 4,
-        ..empty_copy()
-    };
     calls! {
         sys::cuMemsetD8_v2(address, 0xff, pitch * 4),
         sys::cuMemsetD2D32_v2(address, pitch, 7, 3, 4),
         sys::cuMemsetD16_v2(address + 8, 0x1234, 1),
-        sys::cuMemcpy2D_v2(&copy),
+        sys::cuMemcpy2D_v2(&rows_to_host(address, pitch, host.as_mut_ptr().cast(), 12, 4)),
     }
     assert_eq!(host[..3], [7, 7, 0x1234]);
     assert_eq!(host[3..], [7; 9]);
@@ -225,13 +209,11 @@ fn arrays_and_textures() {
         };
         let array = made!(cuArrayCreate_v2(&description));
         let copy = sys::CUDA_MEMCPY2D {
+            srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
             srcHost: texels.as_ptr().cast(),
-            srcPitch: 16,
             dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_ARRAY,
             dstArray: array,
-            WidthInBytes: 16,
-            Height: 3,
-            ..empty_copy()
+            ..rows_to_host(0, 16, null_mut(), 16, 3)
         };
         ok(sys::cuMemcpy2D_v2(&copy));
 

@@ -1,7 +1,7 @@
 //! Tensor maps: checks of their arguments, and a program that uses them.
 
 use std::collections::BTreeMap;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult, CUresult::*};
 use cudarc::driver::{CudaContext, DevicePtr, DevicePtrMut, DeviceRepr, LaunchConfig, PushKernelArg};
@@ -26,24 +26,22 @@ struct Arguments {
     fill: u32,
 }
 
-/// A matrix of 100 rows of 64 floats, and a box of 8 rows of 16.
-const MATRIX: Arguments = Arguments {
-    kind: 7,
-    rank: 2,
-    address: 0x7F00_0000_0000,
-    dims: [64, 100, 1, 1, 1, 1],
-    strides: [256, 25_600, 25_600, 25_600, 25_600],
-    box_dims: [16, 8, 1, 1, 1, 1],
-    steps: [1; 6],
-    interleave: 0,
-    swizzle: 0,
-    l2_promotion: 0,
-    fill: 0,
-};
-
 impl Default for Arguments {
+    /// A matrix of 100 rows of 64 floats, and a box of 8 rows of 16.
     fn default() -> Self {
-        MATRIX
+        Self {
+            kind: 7,
+            rank: 2,
+            address: 0x7F00_0000_0000,
+            dims: [64, 100, 1, 1, 1, 1],
+            strides: [256, 25_600, 25_600, 25_600, 25_600],
+            box_dims: [16, 8, 1, 1, 1, 1],
+            steps: [1; 6],
+            interleave: 0,
+            swizzle: 0,
+            l2_promotion: 0,
+            fill: 0,
+        }
     }
 }
 
@@ -104,34 +102,28 @@ fn tensor_maps_keep_off_bad_pointers() {
     silence();
     let _own = OwnContext::new();
     let mut map = sys::CUtensorMap { opaque: [0; 16] };
-    let (dims, strides, boxes) = ([64u64, 64], [256u64], [16u32, 8]);
-    let mut wrong = Vec::new();
-    let place = std::ptr::from_mut(&mut map);
-    let lists = (dims.as_ptr(), strides.as_ptr(), boxes.as_ptr(), boxes.as_ptr());
-    let steps = [1u32, 1];
-    for (what, map, lists) in [
-        ("null map", null_mut(), lists),
-        ("null dims", place, (null(), lists.1, lists.2, lists.3)),
-        ("null strides", place, (lists.0, null(), lists.2, lists.3)),
-        ("null box", place, (lists.0, lists.1, null(), lists.3)),
-        ("null steps", place, (lists.0, lists.1, lists.2, null())),
-    ] {
-        let steps = if lists.3.is_null() { null() } else { steps.as_ptr() };
-        // SAFETY: null, or as long as the rank says.
-        let got = unsafe { encode()(map, 7, 2, 1 << 40, lists.0, lists.1, lists.2, steps, 0, 0, 0, 0) };
-        if got != CUDA_ERROR_INVALID_VALUE {
-            wrong.push(format!("{what}: {got:?}"));
+    let (dims, strides, boxes, steps) = ([64u64, 64], [256u64], [16u32, 8], [1u32, 1]);
+    for null in ["map", "dims", "strides", "box", "steps"] {
+        fn unless_null<T>(place: *const T, is_null: bool) -> *const T {
+            if is_null { std::ptr::null() } else { place }
         }
+        let map = unless_null(&raw mut map, null == "map").cast_mut();
+        let dims = unless_null(dims.as_ptr(), null == "dims");
+        let strides = unless_null(strides.as_ptr(), null == "strides");
+        let boxes = unless_null(boxes.as_ptr(), null == "box");
+        let steps = unless_null(steps.as_ptr(), null == "steps");
+        // SAFETY: null, or as long as the rank says.
+        let got = unsafe { encode()(map, 7, 2, 1 << 40, dims, strides, boxes, steps, 0, 0, 0, 0) };
+        assert_eq!(got, CUDA_ERROR_INVALID_VALUE, "{null}");
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]
 fn an_address_is_replaced() {
     let _own = OwnContext::new();
     let [mut map, mut other] = [sys::CUtensorMap { opaque: [0; 16] }; 2];
-    assert_eq!(call(&MATRIX, &mut map), CUDA_SUCCESS);
-    let mut moved = MATRIX;
+    let mut moved = Arguments::default();
+    assert_eq!(call(&moved, &mut map), CUDA_SUCCESS);
     moved.address += 4096;
     assert_eq!(call(&moved, &mut other), CUDA_SUCCESS);
     calls! {
@@ -145,7 +137,8 @@ fn an_address_is_replaced() {
 fn emulated_what_is_no_map_or_not_there() {
     let _own = OwnContext::new();
     let mut zeros = sys::CUtensorMap { opaque: [0; 16] };
-    assert_eq!(call(&Arguments { rank: 3, interleave: 1, ..MATRIX }, &mut zeros), CUDA_ERROR_NOT_SUPPORTED);
+    let arguments = Arguments { rank: 3, interleave: 1, ..Arguments::default() };
+    assert_eq!(call(&arguments, &mut zeros), CUDA_ERROR_NOT_SUPPORTED);
     // SAFETY: a place of that size.
     let code = unsafe { sys::cuTensorMapReplaceAddress(&mut zeros, 4096 as *mut _) };
     assert_eq!(code, CUDA_ERROR_INVALID_VALUE);
@@ -168,7 +161,7 @@ impl Map {
             strides: [4 * columns as u64; 5],
             box_dims: [box_dims[0], box_dims[1], 1, 1, 1, 1],
             swizzle,
-            ..MATRIX
+            ..Arguments::default()
         };
         assert_eq!(call(&arguments, &mut map), CUDA_SUCCESS);
         Self(map)
