@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, bail, ensure};
 use mdbook_preprocessor::book::{Book, BookItem, Chapter};
 use mdbook_preprocessor::errors::Error;
 use mdbook_preprocessor::{Preprocessor, PreprocessorContext};
@@ -247,9 +247,7 @@ impl<'a> Page<'a> {
     fn directive(&mut self, line: &ChapterLine<'_>, directive: &Directive<'_>) -> Result<String> {
         let Directive { name, args, alone, .. } = directive;
         let in_code = line.kind == LineKind::Code;
-        if !DIRECTIVES.contains(name) {
-            bail!("there is no directive `{name}`; there are {}", DIRECTIVES.join(", "));
-        }
+        ensure!(DIRECTIVES.contains(name), "there is no directive `{name}`; there are {}", DIRECTIVES.join(", "));
         match (*name, in_code) {
             ("n", false) => {
                 let (repo, sources) = (self.book.repo, &mut self.sources);

@@ -172,9 +172,7 @@ impl TranscriptStep {
         let old = std::fs::read_to_string(&file).with_context(|| shown.clone())?;
         let mut new = old.clone();
         for [find, replace] in &self.edits {
-            if new.matches(find.as_str()).count() != 1 {
-                bail!("expected exactly one occurrence in {shown} of: {find}");
-            }
+            ensure!(new.matches(find.as_str()).count() == 1, "expected exactly one occurrence in {shown} of: {find}");
             new = new.replacen(find, replace, 1);
         }
         std::fs::write(&file, &new)?;
@@ -279,9 +277,7 @@ impl Programs {
             .stderr(Stdio::inherit())
             .output()
             .context("building the programs of transcripts")?;
-        if !out.status.success() {
-            bail!("the programs of transcripts do not build");
-        }
+        ensure!(out.status.success(), "the programs of transcripts do not build");
         let is_one = |line: &str| -> Option<PathBuf> {
             let message: serde_json::Value = serde_json::from_str(line).ok()?;
             let path = PathBuf::from(message["executable"].as_str()?);

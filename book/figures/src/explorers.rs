@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, bail, ensure};
 use catalog::{Shape, split_mix::SplitMix64};
 use simt::memory::rules::{self, Addresses, Direction};
 
@@ -37,9 +37,7 @@ fn json_list(addresses: &Addresses) -> String {
 pub fn cases() -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
     for (addresses, bytes) in patterns() {
-        for direction in [Direction::Store, Direction::Load] {
-            cases.push(rule(&addresses, bytes, direction));
-        }
+        cases.extend([Direction::Store, Direction::Load].map(|direction| rule(&addresses, bytes, direction)));
     }
     kernels(&mut cases)?;
     for race in Race::all() {
@@ -259,9 +257,7 @@ impl Engine {
         let text = String::from_utf8_lossy(&output.stdout);
         let text = text.split("<pre>").last().and_then(|rest| rest.split("</pre>").next()).unwrap_or_default();
         let verdicts: Vec<String> = text.lines().filter(|line| line.contains("agreed")).map(str::to_owned).collect();
-        if verdicts.len() != rules.len() {
-            bail!("{self:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
-        }
+        ensure!(verdicts.len() == rules.len(), "{self:?}: {}", String::from_utf8_lossy(&output.stderr).trim());
         Ok(verdicts)
     }
 }

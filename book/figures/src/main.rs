@@ -9,7 +9,7 @@ use std::io::{ErrorKind, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, ensure};
 use catalog::process::Exit;
 use figures::explorers::{Engine, cases, claim, folder, rules_js};
 
@@ -68,9 +68,7 @@ fn print(text: anyhow::Result<String>) -> anyhow::Result<()> {
 fn explorers() -> anyhow::Result<()> {
     let (rules, cases) = (rules_js()?, cases()?);
     let engines = Engine::here();
-    if engines.is_empty() {
-        bail!("nothing here runs JavaScript; install node or chromium");
-    }
+    ensure!(!engines.is_empty(), "nothing here runs JavaScript; install node or chromium");
     let scratch = std::env::temp_dir().join(format!("figures-{}", std::process::id()));
     for engine in engines {
         let n = engine.run(&rules, &cases, &scratch);

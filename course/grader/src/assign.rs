@@ -497,9 +497,7 @@ fn readme(assignment: &Assignment) -> String {
             out.push_str(&format!("{}\n\n", task.text.trim()));
         }
         out.push_str("What is judged:\n\n- every element of the result is right\n- no check finds an error\n");
-        for (_, what) in task.criterion_labels() {
-            out.push_str(&format!("- {what}\n"));
-        }
+        out.extend(task.criterion_labels().iter().map(|(_, what)| format!("- {what}\n")));
     }
     if !assignment.questions.is_empty() {
         out.push_str("\n## Questions\n\nWrite your answers into `my/answers.toml`.\n");
@@ -512,9 +510,8 @@ fn readme(assignment: &Assignment) -> String {
         for (at, (id, question)) in fixed.into_iter().enumerate() {
             out.push_str(if at == 0 { "\n" } else { "" });
             out.push_str(&format!("- `{id}`: {}\n", question.question.trim()));
-            for (at, choice) in question.choices.iter().enumerate() {
-                out.push_str(&format!("  - {}) {choice}\n", quiz::letter(at)));
-            }
+            let choices = question.choices.iter().enumerate();
+            out.extend(choices.map(|(at, choice)| format!("  - {}) {choice}\n", quiz::letter(at))));
         }
     }
     out + "\n## Handing in\n\nHand in the folder `my/`, with `progress.toml`, which the commands write.\n"
@@ -527,9 +524,7 @@ fn answers(assignment: &Assignment) -> String {
     if assignment.questions.iter().any(|(_, question)| question.variant.is_some()) {
         out.push_str("student = \"\"  # the ID whose questions you answer\n\n");
     }
-    for (id, _) in &assignment.questions {
-        out.push_str(&format!("\"{id}\" = \"\"\n"));
-    }
+    out.extend(assignment.questions.iter().map(|(id, _)| format!("\"{id}\" = \"\"\n")));
     out
 }
 

@@ -53,10 +53,7 @@ pub fn plain(text: &str) -> String {
 
 /// Returns the first characters of a text, with an ellipsis in place of the others.
 pub fn shortened(text: &str, max_chars: usize) -> String {
-    match text.char_indices().nth(max_chars) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    text.char_indices().nth(max_chars).map_or_else(|| text.to_owned(), |(end, _)| format!("{}…", &text[..end]))
 }
 
 /// Returns a file name for any text; different texts have different names.

@@ -59,9 +59,7 @@ impl Jobs<'_> {
 
     fn head(&self) -> String {
         let mut out = format!("set -eu\ncd {}\n", shell_word(&self.folder.to_string_lossy()));
-        for (name, value) in self.variables {
-            out.push_str(&format!("export {name}={}\n", shell_word(value)));
-        }
+        out.extend(self.variables.iter().map(|(name, value)| format!("export {name}={}\n", shell_word(value))));
         out
     }
 }

@@ -30,10 +30,7 @@ impl KernelSource {
     /// # Panics
     /// Panics if the source defines no such constant.
     pub const fn constant(&self, name: &str) -> u32 {
-        match catalog::constants::constant(self.text, name) {
-            Some(value) => value,
-            None => panic!("the source defines no such constant"),
-        }
+        catalog::constants::constant(self.text, name).expect("the source defines no such constant")
     }
 }
 

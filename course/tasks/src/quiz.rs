@@ -70,10 +70,7 @@ impl Asked<'_> {
 
     /// Returns the name on the command line of the step whose quiz it is in.
     pub fn name(&self) -> String {
-        match self.again {
-            Some(_) => self.full_name(),
-            None => self.question.id.clone(),
-        }
+        if self.again.is_some() { self.full_name() } else { self.question.id.clone() }
     }
 
     /// Returns the key in the progress file.

@@ -197,10 +197,7 @@ impl CaptureState {
 
     /// Fails while the stream captures, and invalidates the capture.
     pub(crate) fn refuse(&self) -> Outcome {
-        match self.valid()? {
-            Some(position) => position.capture.refuse(ERROR_STREAM_CAPTURE_UNSUPPORTED),
-            None => Ok(()),
-        }
+        self.valid()?.map_or(Ok(()), |position| position.capture.refuse(ERROR_STREAM_CAPTURE_UNSUPPORTED))
     }
 
     /// Begins a capture, into a new graph or after nodes of the caller's.

@@ -16,10 +16,7 @@ pub(crate) fn print_line(message: &str) {
 
 /// Cuts a message to a readable length: names in it can be as long as a module.
 fn clip(message: &str) -> &str {
-    match message.char_indices().nth(1 << 14) {
-        Some((end, _)) => &message[..end],
-        None => message,
-    }
+    message.char_indices().nth(1 << 14).map_or(message, |(end, _)| &message[..end])
 }
 
 /// Prints as [`print_line`] does, but each message once per process.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use catalog::{Step, provenance};
 
 use crate::staleness::{self, State};
@@ -31,9 +31,7 @@ fn compile_edited(steps: &[&Step]) -> Result<()> {
         if !paths::has_finished_kernels(&root) {
             bail!("this repository has no finished kernels; check yours with: {} check", paths::command_name());
         }
-        if !source.is_file() {
-            bail!("{name} is missing; get it back with: git checkout {name}");
-        }
+        ensure!(source.is_file(), "{name} is missing; get it back with: git checkout {name}");
         let why = match staleness::state(&root, &source) {
             State::Fresh if !lacks_cubin(&root, &source) => continue,
             State::Fresh => format!("{name} has no machine code any more"),

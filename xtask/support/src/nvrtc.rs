@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow, ensure};
 use libloading::Library;
 
 type Program = *mut c_void;
@@ -154,9 +154,7 @@ impl LoadedNvrtc {
             let n = texts_p.len() as c_int;
             let created =
                 (self.create)(&mut program, source.as_ptr(), name_c.as_ptr(), n, texts_p.as_ptr(), names_p.as_ptr());
-            if created != 0 {
-                bail!("NVRTC refuses to take {name}");
-            }
+            ensure!(created == 0, "NVRTC refuses to take {name}");
             let code = (self.compile)(program, options_p.len() as c_int, options_p.as_ptr());
             let log = text(program, self.log);
             let (ptx, cubin) = match code {

@@ -60,10 +60,7 @@ pub fn is_built_in(root: &Path) -> bool {
 
 /// Returns the command that starts this program: messages name commands that work where the reader is.
 pub fn command_name() -> &'static str {
-    match cargo() {
-        Some(_) => "cargo xtask",
-        None => "xtask",
-    }
+    if cargo().is_some() { "cargo xtask" } else { "xtask" }
 }
 
 /// Returns a path relative to the current folder, where it lies below that.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::Once;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use catalog::Step;
 use catalog::programs::{ANSWERS, on_path};
 use catalog::text::shell_word;
@@ -264,9 +264,7 @@ pub fn build(cargo: &Path, root: &Path, names: &[&'static str]) -> Result<BTreeM
         }
     }
     for name in names {
-        if !paths.contains_key(name) {
-            bail!("cargo built no program called {name}");
-        }
+        ensure!(paths.contains_key(name), "cargo built no program called {name}");
     }
     Ok(paths)
 }

@@ -4,7 +4,7 @@
 #[cfg(test)]
 mod tests;
 
-use anyhow::{Context as _, Error, Result, bail};
+use anyhow::{Context as _, Error, Result, ensure};
 use catalog::text::{day, escaped};
 use catalog::{Work, files::files_ending_with};
 use records::ceilings::{Ceiling, Ceilings, L2, Rate};
@@ -61,9 +61,7 @@ pub(crate) fn table(record: &Ceilings, units: &[&str], sources: &mut Sources) ->
                 &digits(record.per_l2_byte(burst.tflops), 3),
             ]);
         }
-        if table.n_rows == before {
-            bail!("no instruction that was measured begins with `{unit}`");
-        }
+        ensure!(table.n_rows != before, "no instruction that was measured begins with `{unit}`");
     }
     sources.extend([source, l2]);
     Ok(format!("{head}{table}"))
@@ -85,9 +83,7 @@ fn median_ms(record: &Ceilings, rate: fn(&Ceiling) -> &Rate) -> String {
 /// Returns a quantity of the fastest instruction with random elements, formatted for a sentence.
 pub(crate) fn number(record: &Ceilings, [unit, elements, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
     const WHAT: [&str; 7] = ["burst", "sustained", "ghz", "sustained_ghz", "clocks", "per_byte", "per_l2_byte"];
-    if !WHAT.contains(&what) {
-        bail!("a ceiling has {}, not `{what}`", WHAT.join(", "));
-    }
+    ensure!(WHAT.contains(&what), "a ceiling has {}, not `{what}`", WHAT.join(", "));
     let found = record.best(unit, elements).with_context(|| format!("no `{unit}` of {elements} was measured"))?;
     let flop = |number: f64| format!("{} FLOP/B", digits(number, 3));
     let text = match what {

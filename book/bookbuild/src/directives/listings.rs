@@ -52,9 +52,7 @@ fn anchored(text: &str, anchor: &str) -> Result<std::ops::Range<usize>> {
     for (index, line) in text.lines().enumerate() {
         match mark(line) {
             Some(("ANCHOR", name)) if name == anchor => {
-                if open.is_some() || found.is_some() {
-                    bail!("has the anchor `{anchor}` twice; rename one of them");
-                }
+                ensure!(open.is_none() && found.is_none(), "has the anchor `{anchor}` twice; rename one of them");
                 open = Some(index);
             }
             Some(("ANCHOR_END", name)) if name == anchor => {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, ensure};
 use catalog::{STEPS, text::escaped};
 use tasks::quiz::{self, Asked};
 use tasks::task::{Answer, Question};
@@ -22,9 +22,7 @@ pub(crate) fn predict(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<Stri
             |id: &&str| quiz::find(&posed, id).copied().with_context(|| format!("{} has no question `{id}`", step.id));
         posed = ids.iter().map(find).collect::<Result<_>>()?;
     }
-    if posed.is_empty() {
-        bail!("{} has no questions", step.id);
-    }
+    ensure!(!posed.is_empty(), "{} has no questions", step.id);
     let mut out =
         format!("Answer before you unfold ours, on paper or in a terminal: `cargo xtask predict {}`.\n\n", step.id);
     for (number, posed) in (1..).zip(posed) {

@@ -38,10 +38,7 @@ pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String> {
         text(&task.text),
         task.minutes,
         given(&task),
-        match task.host {
-            Some(_) => "toml",
-            None => "cu",
-        }
+        if task.host.is_some() { "toml" } else { "cu" }
     ))
 }
 

@@ -26,9 +26,7 @@ pub(crate) fn report(class: &ClassGrades) -> String {
     out.push_str(&misconceptions(class));
     out.push_str(&similar(class));
     out.push_str(&students(class));
-    for (at, student) in class.students.iter().enumerate() {
-        out.push_str(&section(Some(at), student, class.max));
-    }
+    out.extend(class.students.iter().enumerate().map(|(at, student)| section(Some(at), student, class.max)));
     out + "</body>\n</html>\n"
 }
 

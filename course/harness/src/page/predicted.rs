@@ -86,10 +86,7 @@ fn row(kernel: &str, predicted: &PredictedLaunch, prediction: &Prediction, recor
 fn binds(prediction: &Prediction) -> String {
     let Some(busiest) = prediction.bounds.first() else { return String::new() };
     let busy = format!("{} {:.0}%", busiest.unit, 100.0 * prediction.part(busiest));
-    match prediction.binds() {
-        Some(_) => busy,
-        None => format!("waits; {busy}"),
-    }
+    if prediction.binds().is_some() { busy } else { format!("waits; {busy}") }
 }
 
 /// Returns a grid that leaves multiprocessors without a block.

@@ -73,10 +73,7 @@ impl<'g> Sampler<'g> {
     }
 
     pub(crate) fn submission(&self) -> Submission {
-        match self.graph {
-            Some(_) => Submission::Graph,
-            None => Submission::Batch,
-        }
+        if self.graph.is_some() { Submission::Graph } else { Submission::Batch }
     }
 }
 // ANCHOR_END: sampler

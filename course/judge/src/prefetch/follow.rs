@@ -101,10 +101,7 @@ pub(super) fn split_warps(warps: &[WarpLoads], enough: impl Fn(f64) -> f64) -> P
         let end = *until.get(needed + 1)?;
         (end > 0.0).then_some((made.bytes, end - until[before]))
     });
-    match share(loads, enough(all / multiplying.len() as f64)) {
-        Some(share) => Prefetch::Share(share),
-        None => Prefetch::Nothing,
-    }
+    share(loads, enough(all / multiplying.len() as f64)).map_or(Prefetch::Nothing, Prefetch::Share)
 }
 
 impl Program {

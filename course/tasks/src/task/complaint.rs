@@ -9,10 +9,7 @@ impl Catalogue {
     pub(super) fn complaint(&self) -> Option<(String, String)> {
         let mut ids: Vec<&str> = Vec::new();
         for task in &self.tasks {
-            let place = match &task.name.id {
-                Some(id) => format!("transfer {id}"),
-                None => "rebuild".to_owned(),
-            };
+            let place = task.name.id.as_ref().map_or("rebuild".to_owned(), |id| format!("transfer {id}"));
             if let Some(id) = &task.name.id {
                 let drawn = (id == variant::ID && self.variant.is_some())
                     .then(|| format!("`{id}` is the task whose numbers are drawn"));

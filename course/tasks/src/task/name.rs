@@ -24,10 +24,7 @@ impl TaskName {
 
     /// Parses a name on the command line: the step by its number, id or name, then optionally a dot and the task's id.
     pub fn parse(asked: &str) -> Result<Self, catalog::UnknownStep> {
-        let (step, id) = match asked.split_once('.') {
-            Some((step, id)) => (step, Some(id.to_owned())),
-            None => (asked, None),
-        };
+        let (step, id) = asked.split_once('.').map_or((asked, None), |(step, id)| (step, Some(id.to_owned())));
         let step = catalog::find(step)?.id.to_owned();
         Ok(Self { step, id })
     }

@@ -67,10 +67,7 @@ export! {
     fn cuEventSynchronize 2000(handle: Handle) {
         let event = EVENTS.find(handle)?;
         event.permit()?;
-        match event.latest() {
-            Some((context, ticket)) => context.synchronize(ticket),
-            None => Ok(()),
-        }
+        event.latest().map_or(Ok(()), |(context, ticket)| context.synchronize(ticket))
     }
 
     fn cuEventElapsedTime 2000(out: Out<f32>, start: Handle, end: Handle) = elapsed(out, start, end);

@@ -46,10 +46,8 @@ fn attribute(function: &Function, attribute: c_uint) -> Outcome<c_int> {
         ids::CLUSTER_SIZE_MUST_BE_SET => c_int::from(kernel.cluster.explicit),
         ids::REQUIRED_CLUSTER_WIDTH..=ids::REQUIRED_CLUSTER_DEPTH => {
             let i = (attribute - ids::REQUIRED_CLUSTER_WIDTH) as usize;
-            match kernel.cluster.required {
-                Some(required) => required[i] as c_int,
-                None => function.cluster[i].load(Ordering::Relaxed),
-            }
+            let required = kernel.cluster.required.map(|required| required[i] as c_int);
+            required.unwrap_or_else(|| function.cluster[i].load(Ordering::Relaxed))
         }
         ids::NON_PORTABLE_CLUSTER_SIZE_ALLOWED => function.nonportable_cluster.load(Ordering::Relaxed),
         ids::CLUSTER_SCHEDULING_POLICY_PREFERENCE => function.cluster_policy.load(Ordering::Relaxed),

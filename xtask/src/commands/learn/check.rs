@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use catalog::text::Paint;
 use records::record::{Check, Line};
 use step_cli::PassedOn;
@@ -61,9 +61,7 @@ fn copies(args: &Args) -> Result<(Vec<Task>, Vec<String>)> {
     if let Some(root) = paths::checkout().filter(|root| are_all && !paths::has_finished_kernels(root)) {
         let all = Catalogue::load_all(&root)?.into_iter().flat_map(|catalogue| catalogue.tasks);
         let copies: Vec<Task> = all.filter(|task| task.copy_path(&root).is_file()).collect();
-        if copies.is_empty() {
-            bail!("there is no kernel in my/; see what to begin with: {}", paths::command_name());
-        }
+        ensure!(!copies.is_empty(), "there is no kernel in my/; see what to begin with: {}", paths::command_name());
         return Ok((copies, rest));
     }
     for asked in &args.steps {

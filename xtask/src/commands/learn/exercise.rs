@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use catalog::files::{MAX_TEXT_BYTES, read_limited, write_whole, write_whole_bytes};
 use tasks::progress::Progress;
 use tasks::{Task, starter};
@@ -59,9 +59,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let path = task.copy_path(&root);
     let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
-    if learner::has_copy(&root, &path, name)? {
-        bail!("{shown} already exists; to start over: {me} reset {name}");
-    }
+    ensure!(!learner::has_copy(&root, &path, name)?, "{shown} already exists; to start over: {me} reset {name}");
     write_new(&path, &text).with_context(|| unwritten(&shown))?;
     learner::note_progress(&root, |progress, now| {
         let task = progress.touch(name, now);

@@ -66,10 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let mut chosen: Vec<&Asked<'_>> = Vec::new();
     let mut given: Vec<(&Asked<'_>, &str)> = Vec::new();
     for word in &args.answers {
-        let (name, answer) = match word.split_once('=') {
-            Some((name, answer)) => (name, Some(answer)),
-            None => (word.as_str(), None),
-        };
+        let (name, answer) = word.split_once('=').map_or((word.as_str(), None), |(name, answer)| (name, Some(answer)));
         let asked = named(&all, name, step.id)?;
         chosen.push(asked);
         if let Some(answer) = answer {
@@ -311,10 +308,8 @@ impl Quiz<'_> {
             }
             let shape = derived.shape();
             let value = counted(derived)?;
-            let text = match value {
-                Some(value) => number(value, 4),
-                None => "not available from the counters of a whole launch".into(),
-            };
+            let none = "not available from the counters of a whole launch";
+            let text = value.map_or_else(|| none.into(), |value| number(value, 4));
             self.print(&wrapped(
                 &format!(
                     "{}: counted {text}: {}, {} on {shape}",

@@ -87,9 +87,7 @@ fn state(root: &Path, path: &Path) -> Option<String> {
     let source = String::from_utf8_lossy(&bytes);
     let includes = source::local_includes(root, path, &source).unwrap_or_default();
     let mut all = sha256(&bytes);
-    for include in includes {
-        all.push_str(&sha256(&std::fs::read(include.path).unwrap_or_default()));
-    }
+    all.extend(includes.iter().map(|include| sha256(&std::fs::read(&include.path).unwrap_or_default())));
     Some(all)
 }
 

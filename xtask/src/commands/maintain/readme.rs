@@ -9,7 +9,7 @@ mod tests;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use catalog::{STEPS, provenance};
 use clap::Parser;
 use serde_json::Value;
@@ -78,9 +78,7 @@ fn fill(text: &str, root: &Path) -> Result<String> {
             _ => bail!("unknown directive `{line}`"),
         };
         out.push_str(&part);
-        if !lines.by_ref().any(|line| line == "<!-- end -->") {
-            bail!("`{line}` has no `<!-- end -->`");
-        }
+        ensure!(lines.by_ref().any(|line| line == "<!-- end -->"), "`{line}` has no `<!-- end -->`");
         out.push_str("<!-- end -->\n");
     }
     Ok(out)

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use catalog::files::write_whole;
 use catalog::{process, time};
 use serde::{Deserialize, Serialize};
@@ -78,9 +78,7 @@ fn measure() -> Result<String> {
     let ended =
         process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting calibrate")?;
     interrupt::check("nothing was written")?;
-    if !ended.status.success() {
-        bail!("{}", ended.errors.trim().trim_start_matches("error: "));
-    }
+    ensure!(ended.status.success(), "{}", ended.errors.trim().trim_start_matches("error: "));
     String::from_utf8(ended.output).context("calibrate printed something that is not text")
 }
 
@@ -270,9 +268,7 @@ fn update(old: &str, measured: &Measurements, is_new: bool) -> Result<Updated> {
         .map(|(name, _)| *name)
         .filter(|name| !file.constants.iter().any(|constant| constant.constant == *name))
         .collect();
-    if !missing.is_empty() {
-        bail!("the file has no constant called {}", missing.join(", "));
-    }
+    ensure!(missing.is_empty(), "the file has no constant called {}", missing.join(", "));
     file.name.clone_from(&measured.device);
     let (mut changes, mut left) = (Vec::new(), Vec::new());
     for Constant { constant, value: was, measured: origin, .. } in &mut file.constants {

@@ -9,7 +9,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use catalog::text::{Paint, Table};
 use catalog::{STEPS, Shape, Step};
 use records::Run;
@@ -202,9 +202,7 @@ impl Session<'_> {
         let text = std::fs::read_to_string(&answer).unwrap_or_default();
         let _ = std::fs::remove_file(&answer);
         let complaints = complaints(&text);
-        if !complaints.is_empty() {
-            bail!("{PROFILER} could not profile {}: {complaints}", step.id);
-        }
+        ensure!(complaints.is_empty(), "{PROFILER} could not profile {}: {complaints}", step.id);
         let (run, launches) = outcome?;
         let run = run.with_context(|| format!("{} did not say where it ran", step.id))?;
         let by = self.by.get_or_insert(Profiler {
