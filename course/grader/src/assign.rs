@@ -11,13 +11,13 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use catalog::files::FileError;
 use catalog::provenance::{sha256, target_of};
 use tasks::drawn::{self, DrawnTexts};
-use tasks::solutions::{self, SolutionError};
-use tasks::task::{Question, UnknownTask, file_of};
+use tasks::task::{Question, file_of};
 use tasks::variant::{self, Point, VariantError};
-use tasks::{Catalogue, CatalogueError, Task, TaskName, quiz};
+use tasks::{Catalogue, Task, TaskName, quiz, solutions};
 use toml::{Table, Value};
 
 #[derive(Debug, Clone)]
@@ -71,45 +71,6 @@ pub struct DrawnVariant {
     pub reference: String,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum AssignError {
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
-    #[error(transparent)]
-    UnknownTask(#[from] UnknownTask),
-    #[error(transparent)]
-    Header(#[from] SolutionError),
-    #[error("{0} is named twice")]
-    NamedTwice(TaskName),
-    #[error(
-        "the starters of {others} have {n} of the {of} lines that {task} asks for: assign {task} in a repository of its own"
-    )]
-    ShowsAnswers { task: TaskName, others: String, n: usize, of: usize },
-    #[error("{task}: its starter does not have these lines, which its catalogue says it shows:\n{lines}")]
-    LinesNotInStarter { task: TaskName, lines: String },
-    #[error("{0} cannot be assigned in Rust: the tasks of v01 to v07 alone have a kernel in Rust")]
-    NoRust(TaskName),
-    #[error("the starter of {shows} in Rust shows what {task} asks for: assign {task} in a repository of its own")]
-    ShownInRust { shows: TaskName, task: TaskName },
-    #[error("{launch} launches the finished kernel of {other}: a repository with both would hold a solution")]
-    HoldsSolution { launch: TaskName, other: TaskName },
-    /// The step has no task whose numbers are drawn; `steps` lists those that have one.
-    #[error("{step} has nothing to vary; numbers are drawn for {steps}")]
-    NothingToVary { step: String, steps: String },
-    #[error("{0}: nothing can be drawn: the variant has no points")]
-    NoPoints(String),
-    #[error("{step}: {point}: {why}")]
-    Variant { step: String, point: Point, why: Box<VariantError> },
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error("{}: {why}", .path.display())]
-    Toml { path: PathBuf, why: Box<toml::de::Error> },
-    #[error(transparent)]
-    Serialize(#[from] toml::ser::Error),
-    #[error("{0}")]
-    Starter(StarterError),
-}
-
 /// Error of a caller that makes starters.
 pub type StarterError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -120,7 +81,7 @@ pub type AssignedWork = (Vec<AssignedTask>, Vec<(String, Question)>);
 /// of `vNN.variant` are drawn from the seed. With `rust`, the kernels are written in Rust.
 pub fn choose(
     root: &Path, names: &[TaskName], seed: u64, rust: bool, starter: impl Fn(&Task) -> Result<String, StarterError>,
-) -> Result<AssignedWork, AssignError> {
+) -> Result<AssignedWork> {
     let (mut given, mut questions): (Vec<AssignedTask>, Vec<_>) = (Vec::new(), Vec::new());
     let mut steps = BTreeSet::new();
     for name in names {
@@ -133,12 +94,10 @@ pub fn choose(
             _ => (catalogue.find(name)?.clone(), None),
         };
         let task = if rust { in_rust(&task, names)? } else { task };
-        if given.iter().any(|known| known.task.name == *name) {
-            return Err(AssignError::NamedTwice(name.clone()));
-        }
+        ensure!(given.iter().all(|known| known.task.name != *name), "{name} is named twice");
         let starter = match &drawn {
             Some(drawn) if task.has_starter => tasks::starter::starter(&task, &drawn.reference),
-            _ => starter(&task).map_err(AssignError::Starter)?,
+            _ => starter(&task).map_err(anyhow::Error::from_boxed)?,
         };
         given.push(AssignedTask { starter, task, drawn });
         if steps.insert(name.step.clone()) {
@@ -154,8 +113,8 @@ pub fn choose(
         let kernel = launch.task.host.as_ref().and_then(|host| host.call.kernel());
         let is_asked = |other: &&AssignedTask| Some(&other.task.solution) == kernel.as_ref();
         if let Some(other) = given.iter().find(is_asked) {
-            let (launch, other) = (launch.task.name.clone(), other.task.name.clone());
-            return Err(AssignError::HoldsSolution { launch, other });
+            let (launch, other) = (&launch.task.name, &other.task.name);
+            bail!("{launch} launches the finished kernel of {other}: a repository with both would hold a solution");
         }
     }
     answers::leave_out(&mut given)?;
@@ -163,25 +122,30 @@ pub fn choose(
     Ok((given, questions))
 }
 
-fn in_rust(task: &Task, names: &[TaskName]) -> Result<Task, AssignError> {
+fn in_rust(task: &Task, names: &[TaskName]) -> Result<Task> {
+    let shows = &task.name;
     // The catalogue has the lines that are left out in C++ alone.
-    let is_shown = |name: &&TaskName| **name != task.name && task.shows.iter().any(|part| part.of == name.step);
-    match names.iter().find(is_shown) {
-        Some(name) => Err(AssignError::ShownInRust { shows: task.name.clone(), task: name.clone() }),
-        None => task.in_rust().ok_or_else(|| AssignError::NoRust(task.name.clone())),
+    let is_shown = |name: &&TaskName| **name != *shows && task.shows.iter().any(|part| part.of == name.step);
+    if let Some(name) = names.iter().find(is_shown) {
+        bail!("the starter of {shows} in Rust shows what {name} asks for: assign {name} in a repository of its own");
     }
+    task.in_rust().with_context(|| {
+        format!("{shows} cannot be assigned in Rust: the tasks of v01 to v07 alone have a kernel in Rust")
+    })
 }
 
-fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant), AssignError> {
+fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant)> {
     let step = &catalogue.step;
     let Some(variant) = &catalogue.variant else {
         let mut catalogues = Catalogue::load_all(root).unwrap_or_default();
         catalogues.retain(|catalogue| catalogue.variant.is_some());
         let steps: Vec<&str> = catalogues.iter().map(|catalogue| catalogue.step.as_str()).collect();
-        return Err(AssignError::NothingToVary { step: step.clone(), steps: steps.join(", ") });
+        bail!("{step} has nothing to vary; numbers are drawn for {}", steps.join(", "));
     };
-    let Some(point) = variant.draw(step, seed) else { return Err(AssignError::NoPoints(step.clone())) };
-    let place = |why| AssignError::Variant { step: step.clone(), point: point.clone(), why: Box::new(why) };
+    let Some(point) = variant.draw(step, seed) else {
+        bail!("{step}: nothing can be drawn: the variant has no points")
+    };
+    let place = |why: VariantError| anyhow!("{step}: {point}: {why}");
     let file = variant::reference_of(step);
     let text = std::fs::read_to_string(root.join(&file)).map_err(FileError::at(&file))?;
     let drawn = DrawnVariant {
@@ -193,7 +157,7 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVar
 }
 
 /// Writes the repository of the students into `out`; the checkout at `root` is only read.
-pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), AssignError> {
+pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<()> {
     let copier = Copier { root, out };
     workspace(&copier, &ROOTS, assignment)?;
     let steps: BTreeSet<&str> = assignment.tasks.iter().map(|given| given.task.name.step.as_str()).collect();
@@ -226,7 +190,7 @@ pub fn write(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), Ass
 }
 
 /// Writes the files of an autograder for Gradescope into `out`: the workspace of the grader, the rubric, two scripts.
-pub fn write_autograder(root: &Path, out: &Path, assignment: &Assignment) -> Result<(), AssignError> {
+pub fn write_autograder(root: &Path, out: &Path, assignment: &Assignment) -> Result<()> {
     let copier = Copier { root, out };
     let roots: Vec<&str> = ROOTS.into_iter().chain(["teach"]).collect();
     workspace(&copier, &roots, assignment)?;
@@ -240,7 +204,7 @@ pub fn write_autograder(root: &Path, out: &Path, assignment: &Assignment) -> Res
 }
 
 /// Copies the crates of `roots`, and what the programs read of each task apart from its catalogue.
-fn workspace(copier: &Copier<'_>, roots: &[&str], assignment: &Assignment) -> Result<(), AssignError> {
+fn workspace(copier: &Copier<'_>, roots: &[&str], assignment: &Assignment) -> Result<()> {
     let workspace = copier.toml("Cargo.toml")?;
     let members = members(copier, &workspace, roots)?;
     for folder in members.values() {
@@ -311,10 +275,10 @@ impl Copier<'_> {
         put().map_err(FileError::at(&target))
     }
 
-    fn toml(&self, path: impl AsRef<Path>) -> Result<Table, AssignError> {
+    fn toml(&self, path: impl AsRef<Path>) -> Result<Table> {
         let path = path.as_ref();
         let text = std::fs::read_to_string(self.root.join(path)).map_err(FileError::at(path))?;
-        toml::from_str(&text).map_err(|why| AssignError::Toml { path: path.to_owned(), why: Box::new(why) })
+        toml::from_str(&text).map_err(|why| anyhow!("{}: {why}", path.display()))
     }
 
     fn copy(&self, path: &Path) -> Result<(), FileError> {
@@ -344,7 +308,7 @@ fn is_scratch(path: &Path) -> bool {
 }
 
 /// Crates of the workspace that `roots` depend on: name and folder.
-fn members(copier: &Copier<'_>, workspace: &Table, roots: &[&str]) -> Result<BTreeMap<String, PathBuf>, AssignError> {
+fn members(copier: &Copier<'_>, workspace: &Table, roots: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
     let shared = workspace.get("workspace").and_then(|it| it.get("dependencies")).and_then(Value::as_table);
     let folder = |name: &str| -> Option<PathBuf> {
         let path = shared?.get(name)?.get("path")?.as_str()?;
@@ -370,7 +334,7 @@ fn members(copier: &Copier<'_>, workspace: &Table, roots: &[&str]) -> Result<BTr
 }
 
 /// Names of all crates of the workspace: those of the lock file that come from nowhere else.
-fn workspace_crates(copier: &Copier<'_>) -> Result<BTreeSet<String>, AssignError> {
+fn workspace_crates(copier: &Copier<'_>) -> Result<BTreeSet<String>> {
     let lock = copier.toml("Cargo.lock")?;
     let packages = lock.get("package").and_then(Value::as_array).into_iter().flatten();
     let own = packages.filter(|package| package.get("source").is_none());

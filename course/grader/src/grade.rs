@@ -20,7 +20,7 @@ use tasks::drawn;
 use tasks::verdict::{Status, Verdict};
 use tasks::{edits, part_id};
 
-use crate::points::{self, GivenPoints, PointsError};
+use crate::points::{self, GivenPoints};
 use crate::roster;
 use crate::rubric::{GradedTask, Rubric};
 use crate::sandbox::Sandbox;
@@ -119,7 +119,7 @@ pub enum GradingError {
     #[error("{} has no submissions: folders named after students, or .cu and .rs files", .0.display())]
     NoSubmissions(PathBuf),
     #[error(transparent)]
-    Points(#[from] PointsError),
+    Points(#[from] anyhow::Error),
     #[error("no submission in {} is named after a student of the list", .0.display())]
     NoMatch(PathBuf),
     #[error(transparent)]
@@ -396,7 +396,8 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
         codes.extend(grading.anonymous.then(|| [code, submission.student.clone()]));
     }
     if let Some(unknown) = unknown.first() {
-        return Err(PointsError::UnknownStudent(crate::plain(unknown)).into());
+        let unknown = crate::plain(unknown);
+        return Err(anyhow::anyhow!("points by hand for `{unknown}`, who is not among the students").into());
     }
     if grading.anonymous {
         // The order of a list would give names away.

@@ -16,24 +16,11 @@ mod tests;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
 use tasks::drawn::key;
 
 use crate::person::Person;
 use crate::submissions::{self, Submission};
-
-#[derive(Debug, thiserror::Error)]
-pub enum RosterError {
-    #[error("{file}: {why}")]
-    Table { file: String, why: csv::Error },
-    #[error("{file}: {id}: {why}")]
-    Person { file: String, id: String, why: &'static str },
-    #[error("{0}: neither UTF-8 nor Latin-1: save the list as CSV in UTF-8")]
-    Encoding(String),
-    #[error("{file}: the first line names the columns {columns}; one must be `id`, in small letters")]
-    NoId { file: String, columns: String },
-    #[error("{0}: nobody is in it; the first line names the columns, and one of them is `id`")]
-    Empty(String),
-}
 
 /// Columns of a list, the fields of a [`Person`].
 const COLUMNS: [&str; 7] = ["id", "name", "team", "section", "extension", "submitted", "aliases"];
@@ -41,17 +28,18 @@ const COLUMNS: [&str; 7] = ["id", "name", "team", "section", "extension", "submi
 pub const EARLIER: &str = "handed in earlier, and not graded: ";
 
 /// Reads a list, and returns notes on how it was read; `file` is its path in errors.
-pub fn parse(bytes: Vec<u8>, file: &str) -> Result<(Vec<Person>, Vec<String>), RosterError> {
-    let (text, note) = submissions::decoded(bytes).ok_or_else(|| RosterError::Encoding(file.to_owned()))?;
+pub fn parse(bytes: Vec<u8>, file: &str) -> Result<(Vec<Person>, Vec<String>)> {
+    let encoding = || format!("{file}: neither UTF-8 nor Latin-1: save the list as CSV in UTF-8");
+    let (text, note) = submissions::decoded(bytes).with_context(encoding)?;
     let first = text.lines().next().unwrap_or_default();
     // Spreadsheets write semicolons where the comma is the decimal sign.
     let delimiter = if first.contains(';') && !first.contains(',') { b';' } else { b',' };
     let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(csv::Trim::All).from_reader(text.as_bytes());
-    let table = |why| RosterError::Table { file: file.to_owned(), why };
+    let table = |why: csv::Error| anyhow!("{file}: {why}");
     let columns = reader.headers().map_err(table)?;
     if !columns.is_empty() && !columns.iter().any(|column| column == "id") {
-        let columns = columns.iter().collect::<Vec<_>>().join(", ");
-        return Err(RosterError::NoId { file: file.to_owned(), columns: crate::plain(&columns) });
+        let columns = crate::plain(&columns.iter().collect::<Vec<_>>().join(", "));
+        bail!("{file}: the first line names the columns {columns}; one must be `id`, in small letters");
     }
     let unused: Vec<&str> = columns.iter().filter(|column| !COLUMNS.contains(column)).collect();
     let unused =
@@ -74,9 +62,11 @@ pub fn parse(bytes: Vec<u8>, file: &str) -> Result<(Vec<Person>, Vec<String>), R
         } else {
             continue;
         };
-        return Err(RosterError::Person { file: file.to_owned(), id: crate::plain(&person.id), why });
+        bail!("{file}: {}: {why}", crate::plain(&person.id));
     }
-    if people.is_empty() { Err(RosterError::Empty(file.to_owned())) } else { Ok((people, notes)) }
+    let columns = "the first line names the columns, and one of them is `id`";
+    ensure!(!people.is_empty(), "{file}: nobody is in it; {columns}");
+    Ok((people, notes))
 }
 
 /// Gives each person of a list a submission: the last one that has their name, or that of their team or of somebody in

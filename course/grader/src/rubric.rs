@@ -40,11 +40,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use catalog::{UnknownStep, files::FileError, provenance::target_of};
+use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use catalog::{files::FileError, provenance::target_of};
 use serde::{Deserialize, Serialize};
-use tasks::task::{Question, UnknownTask};
-use tasks::variant::{self, Point, VariantError};
-use tasks::{Catalogue, CatalogueError, Task, TaskName, TomlError};
+use tasks::task::Question;
+use tasks::variant::{self, Point};
+use tasks::{Catalogue, Task, TaskName, TomlError};
 use toml::value::{Datetime, Offset, Time};
 
 pub const FORMAT: u32 = 1;
@@ -132,59 +133,6 @@ impl Default for CriterionPoints {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum RubricError {
-    #[error("{file}:{}: {}", .error.line, .error.why)]
-    Syntax { file: String, error: TomlError },
-    #[error("{file}: format: {found}, and this version reads {FORMAT}")]
-    Format { file: String, found: u32 },
-    /// The entry is `task v02`, for example.
-    #[error("{file}: {entry}: {why}")]
-    Entry { file: String, entry: String, why: Box<EntryError> },
-    #[error("{file}: due: {due} has no time with an offset from UTC: write it as 2026-12-01T18:00:00+01:00")]
-    Due { file: String, due: String },
-    #[error("{0}: late: nothing is late without `due`")]
-    NoDue(String),
-    #[error("{file}: late: per_day: {per_day} is not from 0 to 1; 0.1 takes a tenth for each day")]
-    Late { file: String, per_day: f64 },
-    #[error("{0}: no task or question in it gives points")]
-    NoPoints(String),
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum EntryError {
-    #[error("it is listed twice")]
-    ListedTwice,
-    #[error("{what}: {points} is not a number of points")]
-    Points { what: String, points: f64 },
-    #[error(transparent)]
-    UnknownTask(#[from] UnknownTask),
-    #[error(transparent)]
-    UnknownStep(#[from] UnknownStep),
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error("drawn: {0}")]
-    Drawn(VariantError),
-    #[error("rust: the tasks of v01 to v07 alone have a kernel in Rust")]
-    NoRust,
-    #[error("drawn: only vNN.{} has numbers that are drawn", variant::ID)]
-    NotDrawn,
-    #[error("does: the task has no criteria")]
-    NoCriteria,
-    #[error("does: no criterion is called `{id}`; there are {}", .known.join(", "))]
-    UnknownCriterion { id: String, known: Vec<String> },
-    #[error("drawn: the numbers of this question are not drawn; those of {} are", .known.join(", "))]
-    FixedQuestion { known: Vec<String> },
-    #[error("an id is a step and the question's own id, as in v02.sectors")]
-    QuestionId,
-    #[error("{0} has no questions")]
-    NoQuestions(&'static str),
-    #[error("{step} has no such question; it has {}", .known.join(", "))]
-    UnknownQuestion { step: &'static str, known: Vec<String> },
-}
-
 /// A rubric with its tasks and questions resolved.
 #[derive(Debug, Clone, Serialize)]
 pub struct Rubric {
@@ -235,24 +183,20 @@ impl GradedTask {
 
 impl Rubric {
     /// Reads a rubric; `root` is the checkout with the tasks, `name` the path in errors.
-    pub fn parse(text: &str, name: &str, root: &Path) -> Result<Self, RubricError> {
-        let here = || name.to_owned();
-        let entry_error = |kind: &str, id: &str, why: EntryError| {
-            let (entry, why) = (format!("{kind} {id}"), Box::new(why));
-            RubricError::Entry { file: here(), entry, why }
-        };
-        let file: File = TomlError::read(text).map_err(|error| RubricError::Syntax { file: here(), error })?;
-        if file.format != FORMAT {
-            return Err(RubricError::Format { file: here(), found: file.format });
-        }
-        let in_seconds =
-            |due: Datetime| seconds(&due).ok_or_else(|| RubricError::Due { file: here(), due: due.to_string() });
+    pub fn parse(text: &str, name: &str, root: &Path) -> Result<Self> {
+        let entry_error = |kind: &str, id: &str, why: anyhow::Error| anyhow!("{name}: {kind} {id}: {why}");
+        let listed_twice = || anyhow!("it is listed twice");
+        let file: File = TomlError::read(text).map_err(|TomlError { line, why }| anyhow!("{name}:{line}: {why}"))?;
+        ensure!(file.format == FORMAT, "{name}: format: {}, and this version reads {FORMAT}", file.format);
+        let form = "has no time with an offset from UTC: write it as 2026-12-01T18:00:00+01:00";
+        let in_seconds = |due: Datetime| seconds(&due).with_context(|| format!("{name}: due: {due} {form}"));
         let (due, late) = (file.due.map(in_seconds).transpose()?, file.late);
         if due.is_none() && late.per_day > 0.0 {
-            return Err(RubricError::NoDue(here()));
+            bail!("{name}: late: nothing is late without `due`");
         }
-        if !(0.0..=1.0).contains(&late.per_day) {
-            return Err(RubricError::Late { file: here(), per_day: late.per_day });
+        let rate = late.per_day;
+        if !(0.0..=1.0).contains(&rate) {
+            bail!("{name}: late: per_day: {rate} is not from 0 to 1; 0.1 takes a tenth for each day");
         }
         let mut rubric = Self {
             title: file.title,
@@ -267,7 +211,7 @@ impl Rubric {
             let wrong = |why| entry_error("task", &table.name, why);
             let graded = graded_task(&table, root).map_err(wrong)?;
             if rubric.tasks.iter().any(|known| known.task.name == graded.task.name) {
-                return Err(wrong(EntryError::ListedTwice));
+                return Err(wrong(listed_twice()));
             }
             rubric.tasks.push(graded);
         }
@@ -275,7 +219,7 @@ impl Rubric {
             let wrong = |why| entry_error("question", &table.id, why);
             let graded = graded_question(&table, root).map_err(wrong)?;
             if rubric.questions.iter().any(|known| known.id == graded.id) {
-                return Err(wrong(EntryError::ListedTwice));
+                return Err(wrong(listed_twice()));
             }
             rubric.questions.push(graded);
         }
@@ -283,10 +227,11 @@ impl Rubric {
             let wrong = |why| entry_error("manual", &manual.id, why);
             points("points", manual.points).map_err(wrong)?;
             if manual.id.contains('.') || rubric.manual[..at].iter().any(|known| known.id == manual.id) {
-                return Err(wrong(EntryError::ListedTwice));
+                return Err(wrong(listed_twice()));
             }
         }
-        if rubric.max() > 0.0 { Ok(rubric) } else { Err(RubricError::NoPoints(here())) }
+        ensure!(rubric.max() > 0.0, "{name}: no task or question in it gives points");
+        Ok(rubric)
     }
 
     /// Returns the names of the files that are handed in for the tasks.
@@ -313,25 +258,26 @@ fn seconds(time: &Datetime) -> Option<u64> {
     catalog::time::seconds(&here.to_string())?.checked_add_signed(-east)
 }
 
-fn points(what: &str, points: f64) -> Result<f64, EntryError> {
-    if points.is_finite() && points >= 0.0 {
-        Ok(points)
-    } else {
-        Err(EntryError::Points { what: what.to_owned(), points })
-    }
+fn points(what: &str, points: f64) -> Result<f64> {
+    ensure!(points.is_finite() && points >= 0.0, "{what}: {points} is not a number of points");
+    Ok(points)
 }
 
-fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, EntryError> {
+fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask> {
     let name = TaskName::parse(&table.name)?;
     let catalogue = Catalogue::load(root, &name.step)?;
     let task = match (&table.drawn, &catalogue.variant) {
         (None, _) => catalogue.find(&name)?.clone(),
         (Some(point), Some(variant)) if name.id.as_deref() == Some(variant::ID) => {
-            variant.task(&name.step, point).map_err(EntryError::Drawn)?
+            variant.task(&name.step, point).map_err(|why| anyhow!("drawn: {why}"))?
         }
-        (Some(_), _) => return Err(EntryError::NotDrawn),
+        (Some(_), _) => bail!("drawn: only vNN.{} has numbers that are drawn", variant::ID),
     };
-    let task = if table.rust { task.in_rust().ok_or(EntryError::NoRust)? } else { task };
+    let task = if table.rust {
+        task.in_rust().context("rust: the tasks of v01 to v07 alone have a kernel in Rust")?
+    } else {
+        task
+    };
     let kernel = task.host.as_ref().and_then(|host| host.call.kernel());
     let finished = kernel.map(|kernel| {
         let path = target_of(root, &root.join(kernel));
@@ -342,16 +288,15 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, EntryError>
     let points_by_criterion = match &table.does {
         CriterionPoints::Shared(all) => {
             let all = points("does", *all)?;
-            if all > 0.0 && criteria.is_empty() {
-                return Err(EntryError::NoCriteria);
-            }
+            ensure!(all == 0.0 || !criteria.is_empty(), "does: the task has no criteria");
             ids().map(|id| (id, all / criteria.len() as f64)).collect()
         }
         CriterionPoints::Each(each) => {
             let mut by_criterion: BTreeMap<String, f64> = ids().map(|id| (id, 0.0)).collect();
             for (id, value) in each {
                 let Some(entry) = by_criterion.get_mut(id) else {
-                    return Err(EntryError::UnknownCriterion { id: id.clone(), known: ids().collect() });
+                    let known: Vec<String> = ids().collect();
+                    bail!("does: no criterion is called `{id}`; there are {}", known.join(", "));
                 };
                 *entry = points(id, *value)?;
             }
@@ -367,21 +312,20 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask, EntryError>
     })
 }
 
-fn graded_question(table: &QuestionTable, root: &Path) -> Result<GradedQuestion, EntryError> {
-    let (step, id) = table.id.split_once('.').ok_or(EntryError::QuestionId)?;
+fn graded_question(table: &QuestionTable, root: &Path) -> Result<GradedQuestion> {
+    let form = "an id is a step and the question's own id, as in v02.sectors";
+    let (step, id) = table.id.split_once('.').context(form)?;
     let step = catalog::find(step)?.id;
     let catalogue = Catalogue::load(root, step)?;
     let Some(question) = catalogue.questions.iter().find(|question| question.id == id) else {
-        let known: Vec<String> = catalogue.questions.iter().map(|question| question.id.clone()).collect();
-        return Err(if known.is_empty() {
-            EntryError::NoQuestions(step)
-        } else {
-            EntryError::UnknownQuestion { step, known }
-        });
+        let known: Vec<&str> = catalogue.questions.iter().map(|question| question.id.as_str()).collect();
+        ensure!(!known.is_empty(), "{step} has no questions");
+        bail!("{step} has no such question; it has {}", known.join(", "));
     };
     if table.drawn.is_some() && question.variant.is_none() {
         let drawn = catalogue.questions.iter().filter(|question| question.variant.is_some());
-        return Err(EntryError::FixedQuestion { known: drawn.map(|one| format!("{step}.{}", one.id)).collect() });
+        let drawn: Vec<String> = drawn.map(|one| format!("{step}.{}", one.id)).collect();
+        bail!("drawn: the numbers of this question are not drawn; those of {} are", drawn.join(", "));
     }
     Ok(GradedQuestion {
         drawn: table.drawn,

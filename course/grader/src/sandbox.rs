@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use anyhow::{Context as _, Result, anyhow, ensure};
 use catalog::{files::FileError, process};
 
 /// Path of the job's folder in the sandbox.
@@ -79,24 +80,11 @@ pub struct Confined<'a> {
     pub has_scratch: bool,
 }
 
-/// Reason why there is no sandbox, or why it cannot be set up. The instructor acts.
-#[derive(Debug, thiserror::Error)]
-pub enum SandboxError {
-    #[error("no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)")]
-    NotFound,
-    #[error(transparent)]
-    Start(#[from] FileError),
-    #[error("ldd, which lists what a program loads: {0}")]
-    Ldd(std::io::Error),
-    /// A library of a program is missing, in the words of `ldd`.
-    #[error("{}: {line}", .program.display())]
-    MissingLibrary { program: PathBuf, line: String },
-}
-
 impl Sandbox {
     /// Finds bubblewrap. On systems where users may not make a sandbox, only running one fails.
-    pub fn bubblewrap() -> Result<Self, SandboxError> {
-        let program = catalog::programs::on_path("bwrap").ok_or(SandboxError::NotFound)?;
+    pub fn bubblewrap() -> Result<Self> {
+        let get = "no bubblewrap found (the program `bwrap`; Debian and Ubuntu: apt install bubblewrap)";
+        let program = catalog::programs::on_path("bwrap").context(get)?;
         let version = Command::new(&program).arg("--version").output().map_err(FileError::at(&program))?;
         Ok(Self::Bubblewrap(Bubblewrap { program, is_new: is_new(&String::from_utf8_lossy(&version.stdout)) }))
     }
@@ -197,15 +185,14 @@ fn is_new(version: &str) -> bool {
 
 /// Lists, by `ldd`, the libraries that the loader resolves for our programs and libraries. Fails without `ldd`, or when
 /// a library is missing.
-pub fn libraries(programs: &[PathBuf]) -> Result<BTreeSet<PathBuf>, SandboxError> {
+pub fn libraries(programs: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
     let mut found = BTreeSet::new();
     for path in programs {
-        let output = Command::new("ldd").arg(path).output().map_err(SandboxError::Ldd)?;
+        let output = Command::new("ldd").arg(path).output();
+        let output = output.map_err(|why| anyhow!("ldd, which lists what a program loads: {why}"))?;
         for line in String::from_utf8_lossy(&output.stdout).lines() {
             let line = line.trim();
-            if line.contains("not found") {
-                return Err(SandboxError::MissingLibrary { program: path.clone(), line: line.to_owned() });
-            }
+            ensure!(!line.contains("not found"), "{}: {line}", path.display());
             let path = line.split_once("=> ").map_or(line, |(_, path)| path);
             let path = path.split(" (0x").next().unwrap_or_default().trim();
             if path.starts_with('/') {

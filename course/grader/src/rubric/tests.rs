@@ -2,7 +2,7 @@ use super::*;
 
 const GOOD: &str = "format = 1\nseed = 3\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
 
-fn read(text: &str) -> Result<Rubric, RubricError> {
+fn read(text: &str) -> Result<Rubric> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     Rubric::parse(text, "rubric.toml", &root)
 }
