@@ -44,8 +44,11 @@ impl Shape {
             [Some(m), Some(n), Some(k)] => asked.push(Self { m, n, k }.check_indexable()?),
             sides => {
                 let names = ["--m", "--n", "--k"].into_iter().zip(sides);
-                let missing = names.filter(|(_, side)| side.is_none()).map(|(name, _)| name);
-                return Err(WrongSize::Incomplete { missing: missing.collect::<Vec<_>>().join(" and ") });
+                let missing: Vec<&str> = names.filter(|(_, side)| side.is_none()).map(|(name, _)| name).collect();
+                let missing = format!("{} {}", missing.join(" and "), if missing.len() > 1 { "are" } else { "is" });
+                return Err(WrongSize(format!(
+                    "--m, --n and --k go together, and {missing} missing; as one option: --size 1025x1023x1021"
+                )));
             }
         }
         Ok(asked)
@@ -56,7 +59,7 @@ impl Shape {
         if works.into_iter().any(|work| work.shape(self).is_some()) {
             Ok(())
         } else {
-            Err(WrongSize::NoDepth { size: self, owner: owner.to_owned() })
+            Err(WrongSize::no_depth(self, owner))
         }
     }
 
@@ -94,10 +97,12 @@ impl Shape {
         let too_large = |(_, rows, columns): &(_, usize, usize)| {
             rows.checked_mul(*columns).is_none_or(|elements| elements > MAX_ELEMENTS)
         };
-        match matrices.into_iter().find(too_large) {
-            None => Ok(self),
-            Some((matrix, rows, columns)) => Err(WrongSize::TooManyElements { size: self, matrix, rows, columns }),
-        }
+        let Some((matrix, rows, columns)) = matrices.into_iter().find(too_large) else { return Ok(self) };
+        Err(WrongSize(format!(
+            "`{}` is too large: {matrix} would have {rows} x {columns} elements, and kernels index with an int, \
+             which ends at {MAX_ELEMENTS}; the largest square is 46340",
+            self.typed()
+        )))
     }
 }
 
@@ -111,49 +116,26 @@ impl fmt::Display for Shape {
     }
 }
 
+/// A sentence about a size that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum WrongSize {
-    #[error("a size is missing; {EXAMPLES}")]
-    Empty,
-    #[error("`{size}` lacks a number before or after an x; {EXAMPLES}")]
-    Missing { size: String },
-    #[error("{0}; {EXAMPLES}")]
-    Side(WrongSide),
-    #[error("`{size}` has {n} numbers; {EXAMPLES}")]
-    TooManySides { size: String, n: usize },
-    #[error(
-        "`{size}` is too large: {matrix} would have {rows} x {columns} elements, and kernels index with an int, \
-         which ends at {MAX_ELEMENTS}; the largest square is 46340",
-        size = .size.typed()
-    )]
-    TooManyElements { size: Shape, matrix: &'static str, rows: usize, columns: usize },
-    #[error("`{size}` is a size of a transpose, and {owner} multiplies matrices; {EXAMPLES}")]
-    NoDepth {
-        size: Shape,
-        /// The step or kernel that has the works.
-        owner: String,
-    },
-    #[error(
-        "--m, --n and --k go together, and {missing} {verb} missing; as one option: --size 1025x1023x1021",
-        verb = if .missing.contains(' ') { "are" } else { "is" }
-    )]
-    Incomplete { missing: String },
-}
+#[error("{0}")]
+pub struct WrongSize(pub String);
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{part}` is not a whole number from 1 to {MAX_ELEMENTS}")]
-pub struct WrongSide {
-    pub part: String,
+impl WrongSize {
+    /// Refuses a size of a transpose for a step or kernel that multiplies matrices.
+    pub fn no_depth(size: Shape, owner: &str) -> Self {
+        Self(format!("`{size}` is a size of a transpose, and {owner} multiplies matrices; {EXAMPLES}"))
+    }
 }
 
 /// Parses one number of a size, from 1 to the largest `int`.
-pub fn side(text: &str) -> Result<usize, WrongSide> {
+pub fn side(text: &str) -> Result<usize, String> {
     let part = text.trim();
     // `parse` would take a plus too.
     let is_number = part.bytes().all(|letter| letter.is_ascii_digit());
     match part.parse() {
         Ok(side) if is_number && (1..=MAX_ELEMENTS).contains(&side) => Ok(side),
-        _ => Err(WrongSide { part: part.to_owned() }),
+        _ => Err(format!("`{part}` is not a whole number from 1 to {MAX_ELEMENTS}")),
     }
 }
 
@@ -169,22 +151,20 @@ impl FromStr for Shape {
     type Err = WrongSize;
 
     fn from_str(text: &str) -> Result<Self, WrongSize> {
-        if text.trim().is_empty() {
-            return Err(WrongSize::Empty);
+        let (size, wrong) = (text.trim(), |why: String| WrongSize(format!("{why}; {EXAMPLES}")));
+        if size.is_empty() {
+            return Err(wrong("a size is missing".into()));
         }
         let parts: Vec<&str> = text.split(['x', 'X', '×']).collect();
         if parts.iter().any(|part| part.trim().is_empty()) {
-            return Err(WrongSize::Missing { size: text.trim().to_owned() });
+            return Err(wrong(format!("`{size}` lacks a number before or after an x")));
         }
-        let sides: Vec<usize> =
-            parts.iter().map(|part| side(part)).collect::<Result<_, _>>().map_err(WrongSize::Side)?;
+        let sides: Vec<usize> = parts.iter().map(|part| side(part)).collect::<Result<_, _>>().map_err(wrong)?;
         let shape = match sides.as_slice() {
             [size] => Self::square(*size),
             [m, n] => Self { m: *m, n: *n, k: 0 },
             [m, n, k] => Self { m: *m, n: *n, k: *k },
-            more => {
-                return Err(WrongSize::TooManySides { size: text.trim().to_owned(), n: more.len() });
-            }
+            more => return Err(wrong(format!("`{size}` has {} numbers", more.len()))),
         };
         shape.check_indexable()
     }

@@ -16,7 +16,7 @@ use catalog::files::FileError;
 use catalog::provenance::{sha256, target_of};
 use tasks::drawn::{self, DrawnTexts};
 use tasks::task::{Question, file_of};
-use tasks::variant::{self, Point, VariantError};
+use tasks::variant::{self, Point};
 use tasks::{Catalogue, Task, TaskName, quiz, solutions};
 use toml::{Table, Value};
 
@@ -145,7 +145,7 @@ fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVar
     let Some(point) = variant.draw(step, seed) else {
         bail!("{step}: nothing can be drawn: the variant has no points")
     };
-    let place = |why: VariantError| anyhow!("{step}: {point}: {why}");
+    let place = |why: String| anyhow!("{step}: {point}: {why}");
     let file = variant::reference_of(step);
     let text = std::fs::read_to_string(root.join(&file)).map_err(FileError::at(&file))?;
     let drawn = DrawnVariant {

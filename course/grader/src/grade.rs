@@ -13,6 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use anyhow::anyhow;
 use catalog::files::{FileError, write_whole};
 use catalog::{parallel, provenance::Sha256};
 use serde::{Deserialize, Serialize};
@@ -116,12 +117,8 @@ pub enum GradingError {
     /// The callback [`OnProgress`] returned false.
     #[error("interrupted after {done} of {total} results")]
     Interrupted { done: usize, total: usize },
-    #[error("{} has no submissions: folders named after students, or .cu and .rs files", .0.display())]
-    NoSubmissions(PathBuf),
     #[error(transparent)]
-    Points(#[from] anyhow::Error),
-    #[error("no submission in {} is named after a student of the list", .0.display())]
-    NoMatch(PathBuf),
+    Other(#[from] anyhow::Error),
     #[error(transparent)]
     File(#[from] FileError),
 }
@@ -158,9 +155,10 @@ fn work(out: &Path) -> PathBuf {
 }
 
 fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)>, GradingError> {
+    let folder = grading.submissions.display();
     let mut submissions = submissions::all(grading.submissions).map_err(FileError::at(grading.submissions))?;
     if submissions.is_empty() {
-        return Err(GradingError::NoSubmissions(grading.submissions.to_owned()));
+        return Err(anyhow!("{folder} has no submissions: folders named after students, or .cu and .rs files").into());
     }
     let files = grading.rubric.files();
     // Nothing else depends on the time.
@@ -174,7 +172,7 @@ fn find<'a>(grading: &'a Grading<'_>) -> Result<Vec<(Submission, Vec<Entry<'a>>)
         Some(people) => {
             let found = roster::match_submissions(people, submissions, &files);
             if !found.iter().any(|submission| submission.person.is_some() && submission.path.exists()) {
-                return Err(GradingError::NoMatch(grading.submissions.to_owned()));
+                return Err(anyhow!("no submission in {folder} is named after a student of the list").into());
             }
             found
         }
@@ -397,7 +395,7 @@ fn collect(grading: &Grading<'_>, found: &[(Submission, Vec<Entry<'_>>)]) -> Res
     }
     if let Some(unknown) = unknown.first() {
         let unknown = crate::plain(unknown);
-        return Err(anyhow::anyhow!("points by hand for `{unknown}`, who is not among the students").into());
+        return Err(anyhow!("points by hand for `{unknown}`, who is not among the students").into());
     }
     if grading.anonymous {
         // The order of a list would give names away.

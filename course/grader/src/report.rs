@@ -6,6 +6,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use anyhow::{Result, anyhow, ensure};
 use catalog::statistics::median;
 use serde::{Deserialize, Serialize};
 use tasks::progress::TaskProgress;
@@ -135,14 +136,6 @@ pub struct Minutes {
     pub minutes: BTreeMap<String, u32>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum MinutesError {
-    #[error("{file}:{}: {}", .error.line, .error.why)]
-    Syntax { file: String, error: TomlError },
-    #[error("{file}: format: {found}, and this version reads 1")]
-    Format { file: String, found: u32 },
-}
-
 impl Report {
     /// Returns the medians, rounded up, of tasks with times of enough students.
     pub fn measured(&self) -> Minutes {
@@ -157,13 +150,10 @@ impl Report {
 
 impl Minutes {
     /// Reads a file written by [`Minutes::text`]; `name` is its path in errors.
-    pub fn parse(text: &str, name: &str) -> Result<Self, MinutesError> {
-        let file = name.to_owned();
-        match TomlError::read::<Self>(text) {
-            Ok(minutes) if minutes.format == 1 => Ok(minutes),
-            Ok(minutes) => Err(MinutesError::Format { file, found: minutes.format }),
-            Err(error) => Err(MinutesError::Syntax { file, error }),
-        }
+    pub fn parse(text: &str, name: &str) -> Result<Self> {
+        let minutes: Self = TomlError::read(text).map_err(|TomlError { line, why }| anyhow!("{name}:{line}: {why}"))?;
+        ensure!(minutes.format == 1, "{name}: format: {}, and this version reads 1", minutes.format);
+        Ok(minutes)
     }
 
     /// Returns the text of a file for [`Minutes::parse`].

@@ -15,6 +15,7 @@ use std::fs::{File, OpenOptions};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use anyhow::bail;
 use tasks::progress::{Progress, ProgressError};
 
 use crate::person::Person;
@@ -134,17 +135,6 @@ fn has_ending(path: &Path, ending: &str) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending))
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum UnreadableProgress {
-    /// The file is too large, a link, or no text.
-    #[error("{0}")]
-    Refused(String),
-    #[error("the progress file cannot be read: line {line}: {why}")]
-    Syntax { line: usize, why: String },
-    #[error(transparent)]
-    Progress(#[from] ProgressError),
-}
-
 impl Submission {
     /// Returns the submission of somebody who handed in nothing.
     pub fn absent() -> Self {
@@ -244,17 +234,17 @@ impl Submission {
         (answers, notes)
     }
 
-    pub fn progress(&self) -> Result<Option<Progress>, UnreadableProgress> {
+    pub fn progress(&self) -> anyhow::Result<Option<Progress>> {
         if !self.has_files() {
             return Ok(None);
         }
         match self.first(&PROGRESS, MAX_PROGRESS_BYTES, "a progress file", &mut Vec::new()) {
             SubmittedFile::Missing => Ok(None),
-            SubmittedFile::Refused(why) => Err(UnreadableProgress::Refused(why)),
+            SubmittedFile::Refused(why) => bail!(why),
             SubmittedFile::Text(text) => match Progress::parse(&text, "the progress file") {
                 Ok(progress) => Ok(Some(progress)),
                 Err(ProgressError::Syntax { line, why, .. }) => {
-                    Err(UnreadableProgress::Syntax { line, why: crate::plain(&why) })
+                    bail!("the progress file cannot be read: line {line}: {}", crate::plain(&why))
                 }
                 Err(error) => Err(error.into()),
             },

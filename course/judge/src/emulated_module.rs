@@ -217,9 +217,10 @@ impl<'a> EmulatedModule<'a> {
     pub fn predict<T: Accumulator + Value>(
         &self, trial: &Trial<T>, code: &sass::CubinKernel, clocks: u64,
     ) -> Result<(timing::Prediction, timing::Timeline), JudgeError> {
-        let buffers = self.place(trial)?;
+        let buffers = self.place(trial).map_err(|refused| refused.text)?;
         let setup = self.launch_setup(trial.shape);
-        let request = self.request(trial, &buffers, CheckLevel::Off, &setup).map_err(JudgeError::from);
+        let request = self.request(trial, &buffers, CheckLevel::Off, &setup);
+        let request = request.map_err(|refused| JudgeError::from(refused.text));
         let predicted = request.and_then(|request| {
             let loaded = timing::LoadedCode { code, kernel: &self.kernel, gpu: &self.gpu };
             Ok(timing::predict_with_timeline(timing::Chip::h200(), loaded, &request, clocks)?)

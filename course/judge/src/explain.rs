@@ -30,9 +30,10 @@ fn counted<T: Accumulator + Value>(
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape { m: EDGE, n: EDGE, k: depth };
     let shape = task.criteria.first().map_or(usual, |criterion| criterion.shape());
-    let trial =
-        trials::<T>(task.work, shape, request.seed, request.threads).next_back().ok_or(JudgeError::NothingToLaunch)?;
-    let (report, got) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;
+    let trial = trials::<T>(task.work, shape, request.seed, request.threads).next_back();
+    let trial = trial.ok_or("there is nothing to launch")?;
+    let launched = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape));
+    let (report, got) = launched.map_err(|refused| refused.text)?;
     let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();
     let mut total = Summary::default();
     for (instruction, place) in report.instructions.iter().zip(module.places()) {

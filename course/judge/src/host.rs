@@ -2,7 +2,7 @@
 
 use catalog::Shape;
 use tasks::compile::Refused;
-use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number, NumberError};
+use tasks::host::{BlasAnswer, HostCall, LaunchAnswer, NO_IDLE_BLOCKS, Number};
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::verdict::{CLEAN, Part, RIGHT, Status, Verdict};
 use tasks::{Task, TomlError};
@@ -18,7 +18,8 @@ use crate::{JudgeError, Judgement, Request, keep_more_informative, shapes};
 pub fn judge(request: &Request<'_>, call: &HostCall, answer: &str) -> Result<Verdict, JudgeError> {
     let outcome = match call {
         HostCall::Launch { .. } => {
-            let module = EmulatedModule::new(request).map_err(JudgeError::FinishedKernel)?;
+            let module =
+                EmulatedModule::new(request).map_err(|why| format!("the finished kernel cannot be launched: {why}"))?;
             TomlError::read(answer).map(|answer| launch(request, &module, &answer))
         }
         HostCall::Blas => TomlError::read(answer).map(|answer| blas(request, &answer)),
@@ -75,26 +76,17 @@ const RIGHT_AT: usize = 1;
 const CLEAN_AT: usize = 2;
 const IDLE_AT: usize = 3;
 
-/// An answer's grid or block that is invalid.
-#[derive(Debug, thiserror::Error)]
-enum SizeError {
-    #[error(transparent)]
-    Expression(#[from] NumberError),
-    #[error("{value} is not a size, for {shape}")]
-    NotASize { value: i64, shape: Shape },
-}
-
 /// Evaluates the three sizes of a grid or block.
-fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], SizeError> {
+fn sizes(numbers: &[Number; 3], shape: Shape) -> Result<[u32; 3], String> {
     let mut sizes = [0; 3];
     for (size, number) in sizes.iter_mut().zip(numbers) {
         let value = number.value(shape)?;
-        *size = u32::try_from(value).map_err(|_| SizeError::NotASize { value, shape })?;
+        *size = u32::try_from(value).map_err(|_| format!("{value} is not a size, for {shape}"))?;
     }
     Ok(sizes)
 }
 
-fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, SizeError> {
+fn setup(answer: &LaunchAnswer, shape: Shape) -> Result<LaunchSetup, String> {
     Ok(LaunchSetup {
         grid: sizes(&answer.grid, shape)?,
         block: sizes(&answer.block, shape)?,
@@ -114,7 +106,7 @@ fn launch(request: &Request<'_>, module: &EmulatedModule<'_>, answer: &LaunchAns
             Err(why) => {
                 let mut verdict = all_passed(task);
                 verdict.parts.push(no_idle_blocks);
-                return failed(verdict, READ_AT, "compile", &why.to_string());
+                return failed(verdict, READ_AT, "compile", &why);
             }
         };
         if !judgement.run_shape(shape, &setup) {
@@ -156,10 +148,8 @@ impl Operand<'_> {
             .checked_mul(self.leading_dimension)
             .and_then(|start| start.checked_add(row))
             .filter(|at| *at < self.values.len());
-        match at {
-            Some(at) => Ok(f64::from(self.values[at])),
-            None => Err(CallError::OutOfBounds(format!("read past the end of `{}`", self.name))),
-        }
+        let past_the_end = || out_of_bounds(format!("read past the end of `{}`", self.name));
+        at.map(|at| f64::from(self.values[at])).ok_or_else(past_the_end)
     }
 }
 
@@ -172,10 +162,7 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
         for trial in trials::<f32>(task.work, shape, request.seed, request.threads) {
             let got = match multiply(answer, &trial) {
                 Ok(got) => got,
-                Err(why) => {
-                    let (code, part) = why.code_and_part();
-                    return failed(verdict, part, code, &format!("on {shape}: {why}"));
-                }
+                Err((part, code, why)) => return failed(verdict, part, code, &format!("on {shape}: {why}")),
             };
             if let Some(mismatch) = trial.mismatch(task, &got) {
                 keep_more_informative(&mut kept, mismatch);
@@ -196,31 +183,18 @@ fn blas(request: &Request<'_>, answer: &BlasAnswer) -> Verdict {
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-enum CallError {
-    /// An argument of the answer cannot be read.
-    #[error("{0}")]
-    Misread(String),
-    #[error("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {0}")]
-    Refused(String),
-    #[error("{0}")]
-    OutOfBounds(String),
-}
+/// Part of the verdict that fails, its code, and the reason.
+type CallError = (usize, &'static str, String);
 
-impl CallError {
-    fn code_and_part(&self) -> (&'static str, usize) {
-        match self {
-            Self::Misread(_) => ("compile", READ_AT),
-            Self::Refused(_) => ("E-LAUNCH", CLEAN_AT),
-            Self::OutOfBounds(_) => ("E-OOB", CLEAN_AT),
-        }
-    }
+fn out_of_bounds(why: String) -> CallError {
+    (CLEAN_AT, "E-OOB", why)
 }
 
 /// Computes the result of `cublasSgemm` with the arguments of an answer.
 fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, CallError> {
     let shape = trial.shape;
-    let (misread, refused) = (CallError::Misread, CallError::Refused);
+    let misread = |why: String| (READ_AT, "compile", why);
+    let refused = |why: String| (CLEAN_AT, "E-LAUNCH", format!("cuBLAS reports CUBLAS_STATUS_INVALID_VALUE: {why}"));
     let size = |name: &str, number: &Number| {
         let value = number.value(shape).map_err(|why| misread(format!("{name}: {why}")))?;
         usize::try_from(value).map_err(|_| refused(format!("{name} is {value}")))
@@ -274,10 +248,8 @@ fn multiply(answer: &BlasAnswer, trial: &Trial<f32>) -> Result<Vec<f32>, CallErr
                 sum += a.element(row, term)? * b.element(term, col)?;
             }
             let at = col.checked_mul(ldc).and_then(|start| start.checked_add(row));
-            match at.and_then(|at| c.get_mut(at)) {
-                Some(element) => *element = sum as f32,
-                None => return Err(CallError::OutOfBounds("write past the end of `C`".into())),
-            }
+            let element = at.and_then(|at| c.get_mut(at));
+            *element.ok_or_else(|| out_of_bounds("write past the end of `C`".into()))? = sum as f32;
         }
     }
     Ok(c)

@@ -20,7 +20,6 @@
 #![forbid(unsafe_code)]
 
 pub mod emulated_module;
-pub mod error;
 pub mod explain;
 pub mod host;
 pub mod prefetch;
@@ -47,10 +46,12 @@ use tasks::verdict::{CLEAN, CriterionValue, Part, RIGHT, ReportedFinding, Severi
 use tasks::{Task, compile::Refused};
 
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
-pub use error::JudgeError;
 use prefetch::Prefetch;
 use shapes::ShapeSet;
 use trial::{Mismatch, Trial, trials};
+
+/// Error for which a kernel is neither judged nor explained. A kernel's own mistakes are parts of a verdict.
+pub type JudgeError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A kernel with the task to judge it by.
 #[derive(Debug, Clone)]

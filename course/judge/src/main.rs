@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     }
 }
 
-type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
+type Result<T> = std::result::Result<T, judge::JudgeError>;
 
 fn run(cli: &Cli) -> Result<Exit> {
     let task: Task = serde_json::from_str(&read(&cli.task)?)

@@ -3,7 +3,7 @@
 //! A kernel must first pass on the emulated GPU, because nothing stops an endless one on a real GPU.
 
 use catalog::Shape;
-use harness::foreign::{NoGpu, run};
+use harness::foreign::run;
 use harness::{Gpu, StepError};
 use harness::{inputs::Accumulator, session::load};
 use tasks::verdict::{Part, Status, Verdict, WrongOutput};
@@ -15,7 +15,7 @@ use crate::{Request, shapes};
 const WHAT: &str = "right on a real GPU, where everything else ran on the emulated one";
 
 /// Adds the part `gpu` to a verdict. Without a GPU the verdict is not a pass.
-pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, NoGpu>) {
+pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, StepError>) {
     let mut part = Part::passed("gpu", WHAT);
     if verdict.status != Status::Passed {
         part.status = Status::NotRun;

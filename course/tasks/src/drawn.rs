@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use catalog::provenance::sha256;
 use serde::{Deserialize, Serialize};
 
-use crate::variant::{FillError, Filler};
+use crate::variant::Filler;
 
 /// File of [`DrawnTexts`] in the root of a repository made by `assign`.
 pub const FILE: &str = "questions.toml";
@@ -40,7 +40,7 @@ pub struct DrawnQuestion {
 
 impl DrawnQuestion {
     /// Returns the texts and answers of all points, after those with the numbers of the book.
-    fn versions(&self) -> Result<Vec<(String, f64)>, FillError> {
+    fn versions(&self) -> Result<Vec<(String, f64)>, String> {
         let version = |numbers: &BTreeMap<String, f64>| {
             let names = numbers.iter().map(|(name, number)| (name.as_str(), *number)).collect();
             let filler = Filler { point: None, names };

@@ -58,39 +58,13 @@ impl Arithmetic for f64 {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ExpressionError {
-    #[error("unexpected `{0}` after the expression")]
-    Trailing(String),
-    #[error("it is nested too deeply")]
-    TooDeep,
-    #[error("`{0}` is not understood")]
-    Character(char),
-    #[error("it ends too early")]
-    EndsTooEarly,
-    #[error("{0} takes two numbers in parentheses")]
-    TwoArguments(String),
-    /// A literal that the number type does not have.
-    #[error("`{word}` is {what}")]
-    Literal { word: String, what: &'static str },
-    #[error("numbers are integers here, and / rounds down: write ceil_div(a, b)")]
-    Ceil,
-    #[error("`{name}` is not known; there are {}, ceil_div, min and max", .known.join(", "))]
-    Unknown { name: String, known: Vec<String> },
-    #[error("a parenthesis is not closed")]
-    Unclosed,
-    #[error("this divides by zero")]
-    DivisionByZero,
-    #[error("the number is too large")]
-    TooLarge,
-}
-
-pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, ExpressionError> {
+/// Returns the value of an expression, or a sentence about what is wrong with it.
+pub fn evaluate<N: Arithmetic>(text: &str, names: &[(&str, N)]) -> Result<N, String> {
     let mut parser = Parser { rest: text, names, depth: 0 };
     let value = parser.sum()?;
     match parser.rest.trim() {
         "" => Ok(value),
-        rest => Err(ExpressionError::Trailing(rest.to_owned())),
+        rest => Err(format!("unexpected `{rest}` after the expression")),
     }
 }
 
@@ -114,10 +88,10 @@ impl<N: Arithmetic> Parser<'_, N> {
         operators.iter().find(|(sign, _)| self.takes(*sign)).map(|(_, operation)| *operation)
     }
 
-    fn sum(&mut self) -> Result<N, ExpressionError> {
+    fn sum(&mut self) -> Result<N, String> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return Err(ExpressionError::TooDeep);
+            return Err("it is nested too deeply".into());
         }
         let mut value = self.product()?;
         while let Some(operation) = self.operator(&[('+', Operation::Add), ('-', Operation::Subtract)]) {
@@ -127,7 +101,7 @@ impl<N: Arithmetic> Parser<'_, N> {
         Ok(value)
     }
 
-    fn product(&mut self) -> Result<N, ExpressionError> {
+    fn product(&mut self) -> Result<N, String> {
         const OPERATORS: [(char, Operation); 3] =
             [('*', Operation::Multiply), ('/', Operation::Divide), ('%', Operation::Remainder)];
         let mut value = self.factor()?;
@@ -137,7 +111,7 @@ impl<N: Arithmetic> Parser<'_, N> {
         Ok(value)
     }
 
-    fn factor(&mut self) -> Result<N, ExpressionError> {
+    fn factor(&mut self) -> Result<N, String> {
         if self.takes('(') {
             let value = self.sum()?;
             return self.closed(value);
@@ -151,18 +125,15 @@ impl<N: Arithmetic> Parser<'_, N> {
         }
         match word {
             "" => Err(match rest.chars().next() {
-                Some(c) => ExpressionError::Character(c),
-                None => ExpressionError::EndsTooEarly,
+                Some(c) => format!("`{c}` is not understood"),
+                None => "it ends too early".into(),
             }),
             "ceil_div" | "min" | "max" => {
-                if !self.takes('(') {
-                    return Err(ExpressionError::TwoArguments(word.to_owned()));
-                }
-                let first = self.sum()?;
-                if !self.takes(',') {
-                    return Err(ExpressionError::TwoArguments(word.to_owned()));
-                }
-                let second = self.sum()?;
+                let mut argument = |before: char| match self.takes(before) {
+                    true => self.sum(),
+                    false => Err(format!("{word} takes two numbers in parentheses")),
+                };
+                let (first, second) = (argument('(')?, argument(',')?);
                 let value = match word {
                     "min" if second < first => second,
                     "max" if first < second => second,
@@ -172,28 +143,26 @@ impl<N: Arithmetic> Parser<'_, N> {
                 self.closed(value)
             }
             number if number.starts_with(|c: char| c.is_ascii_digit()) => {
-                N::read(number).map_err(|what| ExpressionError::Literal { word: number.to_owned(), what })
+                N::read(number).map_err(|what| format!("`{number}` is {what}"))
             }
-            "ceil" => Err(ExpressionError::Ceil),
+            "ceil" => Err("numbers are integers here, and / rounds down: write ceil_div(a, b)".into()),
             other => {
                 let names = self.names.iter().map(|(name, _)| *name);
-                let shown = names.filter(|name| name.chars().all(|c| !c.is_ascii_lowercase()));
-                let known = shown.map(str::to_owned).collect();
-                Err(ExpressionError::Unknown { name: other.to_owned(), known })
+                let known: Vec<&str> = names.filter(|name| name.chars().all(|c| !c.is_ascii_lowercase())).collect();
+                Err(format!("`{other}` is not known; there are {}, ceil_div, min and max", known.join(", ")))
             }
         }
     }
 
-    fn closed(&mut self, value: N) -> Result<N, ExpressionError> {
-        if self.takes(')') { Ok(value) } else { Err(ExpressionError::Unclosed) }
+    fn closed(&mut self, value: N) -> Result<N, String> {
+        if self.takes(')') { Ok(value) } else { Err("a parenthesis is not closed".into()) }
     }
 }
 
-fn computed<N: Arithmetic>(operation: Operation, a: N, b: N) -> Result<N, ExpressionError> {
+fn computed<N: Arithmetic>(operation: Operation, a: N, b: N) -> Result<N, String> {
     let divides = !matches!(operation, Operation::Add | Operation::Subtract | Operation::Multiply);
     if divides && b == N::default() {
-        Err(ExpressionError::DivisionByZero)
-    } else {
-        N::compute(operation, a, b).ok_or(ExpressionError::TooLarge)
+        return Err("this divides by zero".into());
     }
+    N::compute(operation, a, b).ok_or_else(|| "the number is too large".into())
 }

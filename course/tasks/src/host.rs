@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
-use crate::expression::{self, ExpressionError};
+use crate::expression;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -49,19 +49,12 @@ pub enum Number {
 }
 
 impl Number {
-    pub fn value(&self, shape: Shape) -> Result<i64, NumberError> {
+    pub fn value(&self, shape: Shape) -> Result<i64, String> {
         match self {
             Self::Value(value) => Ok(*value),
-            Self::Expression(text) => evaluate(text, shape).map_err(|why| NumberError { text: text.clone(), why }),
+            Self::Expression(text) => evaluate(text, shape).map_err(|why| format!("`{text}`: {why}")),
         }
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}`: {why}")]
-pub struct NumberError {
-    pub text: String,
-    pub why: ExpressionError,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -100,7 +93,7 @@ pub struct BlasAnswer {
 }
 
 /// Evaluates an expression in M, N and K, or rows and cols.
-fn evaluate(text: &str, shape: Shape) -> Result<i64, ExpressionError> {
+fn evaluate(text: &str, shape: Shape) -> Result<i64, String> {
     let size = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
     let (m, n, k) = (size(shape.m), size(shape.n), size(shape.k));
     let names = [("M", m), ("N", n), ("K", k), ("rows", m), ("cols", n)];

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 pub use crate::paths::SOLUTIONS as FOLDER;
 use crate::task::{Catalogue, CatalogueError, Task, TaskName};
 use crate::toml_error::one_line;
-use crate::variant::{self, VariantError};
+use crate::variant;
 
 /// The header that every source may include. Others of `kernels` count where a source includes them.
 const HEADER: &str = "kernels/common.cuh";
@@ -111,11 +111,8 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         let base = variant::reference_of(step);
         let text = read(root, &base)?;
         for point in &variant.points {
-            let complain_of = |why: VariantError| SolutionError::Content {
-                file: base.display().to_string(),
-                name: point.to_string(),
-                why: why.to_string(),
-            };
+            let file = base.display().to_string();
+            let complain_of = |why| SolutionError::Content { file: file.clone(), name: point.to_string(), why };
             found.push(Solution {
                 name: format!("{step}/{}-{}", variant::ID, point.slug()),
                 task: variant.task(step, point).map_err(complain_of)?,

@@ -29,8 +29,7 @@ use catalog::provenance::sha256;
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-use crate::expression::{ExpressionError, evaluate};
-use crate::{paths::SOLUTIONS, work::TaskWork};
+use crate::{expression::evaluate, paths::SOLUTIONS, work::TaskWork};
 
 /// Id of the variant task of any step.
 pub const ID: &str = "variant";
@@ -69,30 +68,11 @@ pub fn reference_of(step: &str) -> PathBuf {
 const BEGIN: &str = "// DRAWN\n";
 const END: &str = "// DRAWN_END\n";
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum VariantError {
-    #[error("there is no `{0}`")]
-    NoMarker(&'static str),
-    #[error("{field}: {why}")]
-    Field { field: String, why: FillError },
-    #[error("{0}")]
-    Table(String),
-}
-
-/// Mistake in a text with expressions in braces.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum FillError {
-    #[error("a brace is not closed in `{0}`")]
-    OpenBrace(String),
-    #[error("`{expression}`: {why}")]
-    Expression { expression: String, why: ExpressionError },
-}
-
 /// Returns the reference kernel for a point, from the text of the file.
-pub fn reference(text: &str, point: &Point) -> Result<String, VariantError> {
-    let missing = |marker: &'static str| VariantError::NoMarker(marker.trim_end());
-    let (before, rest) = text.split_once(BEGIN).ok_or(missing(BEGIN))?;
-    let (_, after) = rest.split_once(END).ok_or(missing(END))?;
+pub fn reference(text: &str, point: &Point) -> Result<String, String> {
+    let missing = |marker: &str| format!("there is no `{}`", marker.trim_end());
+    let (before, rest) = text.split_once(BEGIN).ok_or_else(|| missing(BEGIN))?;
+    let (_, after) = rest.split_once(END).ok_or_else(|| missing(END))?;
     let numbers = point.numbers.iter();
     let numbers: Vec<String> = numbers.map(|(name, number)| format!("{name} = {number}")).collect();
     let mut drawn = format!("constexpr int {};\n", numbers.join(", "));
@@ -124,16 +104,16 @@ impl Variant {
         self.points.get(usize::try_from(at).ok()?)
     }
 
-    pub fn table(&self, point: &Point) -> Result<Table, VariantError> {
+    pub fn table(&self, point: &Point) -> Result<Table, String> {
         let mut names = vec![("BYTES", point.work.element_bytes() as f64)];
         names.extend(point.numbers.iter().map(|(name, n)| (name.as_str(), *n as f64)));
         let filler = Filler { point: Some(point), names };
         let mut table = self.task.clone();
         for (field, value) in table.iter_mut() {
-            filler.fill(value).map_err(|why| VariantError::Field { field: field.clone(), why })?;
+            filler.fill(value).map_err(|why| format!("{field}: {why}"))?;
         }
         table.insert("id".into(), Value::String(ID.into()));
-        let work = Value::try_from(point.work).map_err(|error| VariantError::Table(error.to_string()))?;
+        let work = Value::try_from(point.work).map_err(|error| error.to_string())?;
         table.insert("work".into(), work);
         Ok(table)
     }
@@ -147,7 +127,7 @@ pub(crate) struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    fn fill(&self, value: &mut Value) -> Result<(), FillError> {
+    fn fill(&self, value: &mut Value) -> Result<(), String> {
         match value {
             Value::String(text) => *value = self.filled(text)?,
             Value::Array(values) => values.iter_mut().try_for_each(|value| self.fill(value))?,
@@ -158,7 +138,7 @@ impl Filler<'_> {
     }
 
     /// Replaces the expressions of a text. A text that is a single expression becomes a number.
-    fn filled(&self, text: &str) -> Result<Value, FillError> {
+    fn filled(&self, text: &str) -> Result<Value, String> {
         if let Some(inner) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
             && !inner.contains(['{', '}'])
             && self.word(inner).is_none()
@@ -173,10 +153,10 @@ impl Filler<'_> {
         Ok(Value::String(self.text(text)?))
     }
 
-    pub(crate) fn text(&self, text: &str) -> Result<String, FillError> {
+    pub(crate) fn text(&self, text: &str) -> Result<String, String> {
         let (mut out, mut rest) = (String::new(), text);
         while let Some((before, after)) = rest.split_once('{') {
-            let (inner, after) = after.split_once('}').ok_or_else(|| FillError::OpenBrace(text.to_owned()))?;
+            let (inner, after) = after.split_once('}').ok_or_else(|| format!("a brace is not closed in `{text}`"))?;
             out.push_str(before);
             match self.word(inner) {
                 Some(word) => out.push_str(word),
@@ -196,9 +176,8 @@ impl Filler<'_> {
     }
 
     /// Evaluates and rounds an expression, so that a text shows the threshold that holds.
-    pub(crate) fn number(&self, expression: &str) -> Result<f64, FillError> {
-        let value = evaluate(expression, &self.names)
-            .map_err(|why| FillError::Expression { expression: expression.to_owned(), why })?;
+    pub(crate) fn number(&self, expression: &str) -> Result<f64, String> {
+        let value = evaluate(expression, &self.names).map_err(|why| format!("`{expression}`: {why}"))?;
         Ok((value * ROUNDING).round() / ROUNDING)
     }
 }

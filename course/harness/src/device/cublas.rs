@@ -17,34 +17,19 @@ use cudarc::cublas::result::{self, CublasError};
 use cudarc::cublas::sys::{
     self, cublasComputeType_t as Compute, cublasMath_t, cublasOperation_t as Op, cudaDataType as Type,
 };
-use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError};
+use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DevicePtrMut};
 use reference::{Bf16, E4m3};
 
 use crate::{inputs::Real, kernel::to_i32};
 
 /// Reason for which cuBLAS cannot be used, as in "not run: …".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoCublas {
-    #[error("cuBLAS needs an NVIDIA GPU")]
-    Emulated,
-    #[error("{0} lets cuBLAS reduce the precision of its operands; unset it")]
-    ShortCut(&'static str),
-    /// The folders that were searched.
-    #[error(
-        "cuBLAS is not installed here: there is no libcublas.so on the library path, nor in {}; where you have it, put \
-         its folder on LD_LIBRARY_PATH",
-        .0.join(", ")
-    )]
-    NotInstalled(Vec<String>),
-    #[error("there is no memory for cuBLAS's workspace: {}", crate::describe(*.0))]
-    NoMemory(DriverError),
-    #[error("cuBLAS does not start: {0:?}")]
-    NotStarted(sys::cublasStatus_t),
-}
+#[error("{0}")]
+pub struct NoCublas(String);
 
 impl From<CublasError> for NoCublas {
     fn from(CublasError(status): CublasError) -> Self {
-        Self::NotStarted(status)
+        Self(format!("cuBLAS does not start: {status:?}"))
     }
 }
 
@@ -109,7 +94,8 @@ const WORKSPACE: usize = 32 << 20;
 
 /// Allocates memory for [`set_workspace`].
 pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, NoCublas> {
-    stream.alloc_zeros(WORKSPACE).map_err(NoCublas::NoMemory)
+    let none = |why| NoCublas(format!("there is no memory for cuBLAS's workspace: {}", crate::describe(why)));
+    stream.alloc_zeros(WORKSPACE).map_err(none)
 }
 
 /// Sets the workspace of a handle. Without one, products would allocate memory while their stream is captured.
@@ -135,12 +121,18 @@ impl Drop for Cublas {
 /// Makes cuBLAS callable through cudarc, which panics where the library is missing.
 pub(crate) fn provide() -> Result<(), NoCublas> {
     if emulator_client::find().is_some() {
-        return Err(NoCublas::Emulated);
+        return Err(NoCublas("cuBLAS needs an NVIDIA GPU".into()));
     }
-    match short_cut(|name| std::env::var(name).ok()) {
-        Some(name) => Err(NoCublas::ShortCut(name)),
-        None => library::provide().map_err(|searched| NoCublas::NotInstalled(searched.to_vec())),
+    if let Some(name) = short_cut(|name| std::env::var(name).ok()) {
+        return Err(NoCublas(format!("{name} lets cuBLAS reduce the precision of its operands; unset it")));
     }
+    library::provide().map_err(|searched| {
+        NoCublas(format!(
+            "cuBLAS is not installed here: there is no libcublas.so on the library path, nor in {}; where you have it, \
+             put its folder on LD_LIBRARY_PATH",
+            searched.join(", ")
+        ))
+    })
 }
 
 /// Returns a variable of [`SHORT_CUTS`] that the environment switches on.

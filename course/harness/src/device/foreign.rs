@@ -4,7 +4,7 @@
 mod tests;
 
 pub use cudarc::driver::LaunchConfig as Config;
-use cudarc::driver::{CudaContext, CudaFunction, DriverError, PushKernelArg};
+use cudarc::driver::{CudaContext, CudaFunction, PushKernelArg};
 
 use crate::device::{DeviceChoice, Gpu, nvidia_library};
 use crate::error::{StepError, describe};
@@ -13,42 +13,27 @@ use reference::Argument;
 
 impl Gpu {
     /// Opens the machine's GPU, and never the emulated one.
-    pub fn real() -> Result<Self, NoGpu> {
+    pub fn real() -> Result<Self, StepError> {
+        let none = |why: &str| Err(StepError::CouldNot(why.to_owned()));
         if DeviceChoice::from_environment()? == DeviceChoice::Emulated {
-            return Err(NoGpu::AsksForEmulated);
+            return none("TILE_DEVICE=emulated asks for the emulated one");
         }
         if !nvidia_library() {
-            return Err(NoGpu::NoDriver);
+            return none("this machine has no CUDA driver (libcuda.so.1)");
         }
         check_is_real(emulator_client::find())?;
         match CudaContext::device_count() {
-            Ok(0) => return Err(NoGpu::NoDevice),
-            Ok(_) => {}
-            Err(error) => return Err(NoGpu::DriverDoesNotStart(error)),
+            Ok(0) => none("the CUDA driver of this machine has no device"),
+            Ok(_) => Self::open(),
+            Err(error) => none(&format!("the CUDA driver does not start: {}", describe(error))),
         }
-        Ok(Self::open()?)
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum NoGpu {
-    #[error("TILE_DEVICE=emulated asks for the emulated one")]
-    AsksForEmulated,
-    #[error("this machine has no CUDA driver (libcuda.so.1)")]
-    NoDriver,
-    #[error("the CUDA driver of this machine is the emulated GPU")]
-    Emulated,
-    #[error("the CUDA driver of this machine has no device")]
-    NoDevice,
-    #[error("the CUDA driver does not start: {}", describe(*.0))]
-    DriverDoesNotStart(DriverError),
-    #[error(transparent)]
-    Step(#[from] StepError),
-}
-
 /// Fails unless the driver is NVIDIA's: the emulated one has functions of its own.
-fn check_is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), NoGpu> {
-    emulator.map_or(Ok(()), |_| Err(NoGpu::Emulated))
+fn check_is_real(emulator: Option<emulator_client::Emulator>) -> Result<(), StepError> {
+    let why = "the CUDA driver of this machine is the emulated GPU";
+    emulator.map_or(Ok(()), |_| Err(StepError::CouldNot(why.into())))
 }
 
 /// Copies the inputs and the output, whose number follows theirs, to the device, launches once, waits, and copies the

@@ -18,10 +18,10 @@ pub fn explain(request: &Request<'_>, code: &sass::Module, size: Shape) -> Resul
     let module = EmulatedModule::of_code(request, code)?;
     let entry = &request.task.entry;
     let kernel = code.kernels.iter().find(|kernel| kernel.name == *entry);
-    let kernel = kernel.ok_or_else(|| JudgeError::NoKernel(entry.clone()))?;
+    let kernel = kernel.ok_or_else(|| format!("there is no kernel called {entry}"))?;
     let is_transpose = request.task.work.is_transpose();
     if !is_transpose && size.k == 0 {
-        return Err(WrongSize::NoDepth { size, owner: entry.clone() }.into());
+        return Err(WrongSize::no_depth(size, entry).into());
     }
     let shape = if is_transpose { Shape { k: 0, ..size } } else { size };
     if request.task.work.is_double() {
@@ -35,7 +35,8 @@ fn explained<T: Accumulator + Value>(
     request: &Request<'_>, module: &EmulatedModule<'_>, architecture: u32, code: &sass::CubinKernel, shape: Shape,
 ) -> Result<MachineCodeExplanation, JudgeError> {
     let trial = Trial::<T>::without_answer(request.task.work, shape, request.seed);
-    let (report, _) = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape))?;
+    let launched = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape));
+    let (report, _) = launched.map_err(|refused| refused.text)?;
     let own = request.sources.first().map_or("", |(name, _)| name.as_str());
     let instructions = code.instructions.iter().zip(&report.instructions);
     let mut instructions: Vec<Instruction> = instructions

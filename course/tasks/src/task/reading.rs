@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::{Catalogue, Criterion, Hint, Host, Question, Task, TaskKind, TaskName};
 use crate::toml_error::{TomlError, one_line};
-use crate::variant::{self, Point, Variant, VariantError};
+use crate::variant::{self, Point, Variant};
 use crate::work::TaskWork;
 use crate::{host::HostCall, shown::Shown};
 
@@ -99,7 +99,7 @@ impl Catalogue {
             // All points are checked, so that any drawn one is valid.
             let variant = catalogue.variant.as_ref()?;
             let mut made = variant.points.iter().map(|point| (point, variant.task(step, point)));
-            made.find_map(|(point, task)| Some((format!("variant {point}"), task.err()?.to_string())))
+            made.find_map(|(point, task)| Some((format!("variant {point}"), task.err()?)))
         });
         match complaint {
             None => Ok(catalogue),
@@ -109,14 +109,14 @@ impl Catalogue {
 }
 
 impl Variant {
-    pub fn task(&self, step: &str, point: &Point) -> Result<Task, VariantError> {
-        let table: KernelTable =
-            toml::Value::Table(self.table(point)?).try_into().map_err(|error| VariantError::Table(one_line(&error)))?;
+    pub fn task(&self, step: &str, point: &Point) -> Result<Task, String> {
+        let table = toml::Value::Table(self.table(point)?);
+        let table: KernelTable = table.try_into().map_err(|error| one_line(&error))?;
         let task = Task { solution: variant::reference_of(step), ..table.task(step, TaskKind::Transfer) };
         match task.complaint() {
             None => Ok(task),
-            Some((place, why)) if place.is_empty() => Err(VariantError::Table(why)),
-            Some((place, why)) => Err(VariantError::Table(format!("{place}: {why}"))),
+            Some((place, why)) if place.is_empty() => Err(why),
+            Some((place, why)) => Err(format!("{place}: {why}")),
         }
     }
 }

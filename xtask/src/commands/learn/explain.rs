@@ -217,8 +217,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         });
     }
     if args.machine && args.size.k == 0 && !task.work.is_transpose() {
-        let (size, owner) = (args.size, name.to_string());
-        return Err(Stop::Usage(WrongSize::NoDepth { size, owner }.to_string()).into());
+        return Err(Stop::Usage(WrongSize::no_depth(args.size, &name.to_string()).to_string()).into());
     }
     interrupt::watch();
     let mut subjects = Vec::new();
