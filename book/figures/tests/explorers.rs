@@ -1,15 +1,10 @@
 //! The explorers of the book count what the emulator counts, and their models do what the emulated GPU does.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use figures::explorers::{Case, Engine, cases, claim, folder, rules_js};
 use figures::models::{model_cases, models_js};
 use tasks::task::{Answer, Question};
-
-fn scratch(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("figures-{name}-{}", std::process::id()))
-}
 
 #[test]
 fn the_rules_in_javascript_give_what_ours_give() -> anyhow::Result<()> {
@@ -18,10 +13,9 @@ fn the_rules_in_javascript_give_what_ours_give() -> anyhow::Result<()> {
     if engines.is_empty() {
         eprintln!("not run: neither node nor chromium is here");
     }
-    let scratch = scratch("agree");
     for engine in engines {
-        assert_eq!(engine.run(&rules, &cases, &scratch)?, cases.len(), "{engine:?}");
-        std::fs::remove_dir_all(&scratch)?;
+        let scratch = tempfile::tempdir()?;
+        assert_eq!(engine.run(&rules, &cases, scratch.path())?, cases.len(), "{engine:?}");
     }
     Ok(())
 }
@@ -39,13 +33,12 @@ fn check_edits(name: &str, program: &str, cases: &[Case]) -> anyhow::Result<()> 
         assert!(program.contains(right), "the {name} have no `{right}`");
         programs.push(program.replace(right, wrong));
     }
-    let scratch = scratch(name);
-    let verdicts = engine.verdicts(&programs, cases, &scratch)?;
+    let scratch = tempfile::tempdir()?;
+    let verdicts = engine.verdicts(&programs, cases, scratch.path())?;
     assert_eq!(verdicts[0], format!("agreed {}", cases.len()));
     for ([right, wrong], verdict) in edits.iter().zip(&verdicts[1..]) {
         assert!(verdict.starts_with("disagreed"), "`{wrong}` for `{right}`: {verdict}");
     }
-    std::fs::remove_dir_all(&scratch)?;
     Ok(())
 }
 
@@ -84,9 +77,9 @@ fn answers_are_judged_as_the_command_line_judges_them() -> anyhow::Result<()> {
             });
         }
     }
-    let scratch = scratch("answers");
     for engine in Engine::here() {
-        assert_eq!(engine.run(&rules_js()?, &cases, &scratch)?, cases.len(), "{engine:?}");
+        let scratch = tempfile::tempdir()?;
+        assert_eq!(engine.run(&rules_js()?, &cases, scratch.path())?, cases.len(), "{engine:?}");
     }
     Ok(())
 }

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use catalog::Shape;
 use serde_json::Value;
 use tasks::task::Criterion;
 use tasks::verdict::{CriterionValue, Part, Status, Verdict, WrongOutput};
 use tasks::{Catalogue, TaskName};
+use tempfile::TempDir;
 
 use crate::files::{self, streams};
 
@@ -27,17 +27,13 @@ pub(crate) const SOLUTION: &str = "// v05_x.cu: the idea.\n#include \"common.cuh
 
 /// A checkout of a learner, with programs of its own.
 pub(crate) struct Learner {
-    root: PathBuf,
+    root: TempDir,
 }
 
 impl Learner {
     pub(crate) fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let root = std::env::temp_dir().join(format!("xtask-learner-{}-{number}", std::process::id()));
-        let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(root.join("bin")).expect("a folder");
-        let learner = Self { root };
+        let learner = Self { root: tempfile::tempdir().expect("a folder") };
+        fs::create_dir(learner.path("bin")).expect("a folder");
         learner.write("xtask/Cargo.toml", "");
         learner.write("kernels/common.cuh", "// common\n");
         learner.write("kernels/v05_x.cu", SOLUTION);
@@ -56,11 +52,11 @@ impl Learner {
     }
 
     pub(crate) fn program(&self, name: &str, text: &str) {
-        files::program(&self.root.join("bin").join(name), text);
+        files::program(&self.root.path().join("bin").join(name), text);
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.root.join(name)
+        self.root.path().join(name)
     }
 
     /// Writes a file, in a new folder where there is none.
@@ -125,12 +121,6 @@ impl Learner {
     #[track_caller]
     pub(crate) fn errors(&self, code: i32, words: &str) -> String {
         files::errors(code, &mut self.command(words))
-    }
-}
-
-impl Drop for Learner {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.root);
     }
 }
 

@@ -1,10 +1,8 @@
 //! Creates small books in temporary folders.
 
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use bookbuild::make::{BuiltBook, Options};
 use bookbuild::{Problems, RepoPaths};
+use tempfile::TempDir;
 
 const BOOK_TOML: &str = include_str!("data/book.toml");
 
@@ -27,16 +25,13 @@ pub(crate) fn text_of(page: &str) -> String {
 
 /// A repository whose book has one chapter.
 pub(crate) struct Small {
-    root: PathBuf,
+    root: TempDir,
 }
 
 impl Small {
     /// Creates the book; the chapter's text begins on line 3.
     pub(crate) fn new(chapter: &str) -> Self {
-        static N: AtomicUsize = AtomicUsize::new(0);
-        let name = format!("book-{}-{}", std::process::id(), N.fetch_add(1, Ordering::Relaxed));
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-        Self { root }
+        Self { root: tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder") }
             .with("book/book.toml", BOOK_TOML)
             .with("book/src/SUMMARY.md", "[A chapter](chapter.md)\n")
             .with("book/src/chapter.md", &format!("# A chapter\n\n{chapter}\n"))
@@ -50,13 +45,13 @@ impl Small {
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
-        let path = self.root.join(path);
+        let path = self.root.path().join(path);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder to write to");
         std::fs::write(path, text).expect("a file");
     }
 
     pub(crate) fn repo(&self) -> RepoPaths {
-        RepoPaths::new(&self.root)
+        RepoPaths::new(self.root.path())
     }
 
     pub(crate) fn make(&self) -> anyhow::Result<BuiltBook> {
@@ -91,11 +86,5 @@ impl Small {
     #[track_caller]
     pub(crate) fn refuses(&self, why: &str) {
         assert_eq!(self.problems(false), format!("book/src/chapter.md:3: {why}"));
-    }
-}
-
-impl Drop for Small {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.root);
     }
 }

@@ -1,11 +1,4 @@
 use super::*;
-use std::path::PathBuf;
-
-fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("ladder-files-{name}-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
@@ -17,7 +10,8 @@ fn names(folder: &Path) -> Vec<String> {
 #[test]
 #[cfg(target_os = "linux")]
 fn what_a_killed_writer_left_goes_with_the_next_write() {
-    let folder = folder("abandoned");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     // No process has a number as large as this one: Linux stops at 2^22.
     let others = ["a.json.4194999.tmp", "b.json.4194999.tmp", "a.json.x.tmp"];
     for name in others {
@@ -28,14 +22,14 @@ fn what_a_killed_writer_left_goes_with_the_next_write() {
     write_whole(&folder.join("a.json"), "whole").expect("written");
     let mut expected = vec!["a.json", &alive, "a.json.x.tmp", "b.json.4194999.tmp"];
     expected.sort_unstable();
-    assert_eq!(names(&folder), expected);
-    let _ = std::fs::remove_dir_all(&folder);
+    assert_eq!(names(folder), expected);
 }
 
 #[test]
 #[cfg(target_os = "linux")]
 fn a_folder_is_replaced_whole_or_not_at_all() {
-    let folder = folder("staged");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     let place = folder.join("book");
     // What killed processes left: half of a new folder, and an old one that was in the way.
     for name in ["book.4194999.tmp", "book.old.4194999.tmp"] {
@@ -49,14 +43,13 @@ fn a_folder_is_replaced_whole_or_not_at_all() {
         assert_eq!(names(&place), [text]);
     }
     drop(StagedFolder::new(&place).expect("a folder"));
-    assert_eq!((names(&folder), names(&place)), (vec!["book".to_owned()], vec!["two".to_owned()]));
+    assert_eq!((names(folder), names(&place)), (vec!["book".to_owned()], vec!["two".to_owned()]));
     let link = folder.join("link");
     std::os::unix::fs::symlink("book", &link).expect("a link");
     for refused in [&link, &place.join("two")] {
         assert!(StagedFolder::new(refused).is_err());
     }
     assert_eq!(names(&place), ["two"]);
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
@@ -69,12 +62,12 @@ fn a_bare_name_lies_in_the_current_folder() {
 #[test]
 #[cfg(unix)]
 fn a_folder_is_locked_once_at_a_time_and_left_as_it_was() {
-    let folder = folder("locked");
-    let held = lock_folder(&folder).expect("locked");
-    let second = File::open(&folder).expect("a folder");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    let held = lock_folder(folder).expect("locked");
+    let second = File::open(folder).expect("a folder");
     assert!(second.try_lock().is_err());
     drop(held);
     assert!(second.try_lock().is_ok());
-    assert_eq!(names(&folder), Vec::<String>::new());
-    let _ = std::fs::remove_dir_all(&folder);
+    assert_eq!(names(folder), Vec::<String>::new());
 }

@@ -2,6 +2,7 @@ use super::*;
 use crate::sandbox::Launcher;
 use crate::unit::CompilerProgram;
 use tasks::verdict::Part;
+use tempfile::TempDir;
 
 const RUBRIC: &str = "format = 1\nseed = 7\n[[task]]\nname = \"v02\"\nright = 4\nclean = 2\ndoes = 4\n";
 
@@ -16,7 +17,7 @@ fn people(list: String) -> Vec<Person> {
 
 /// A class of one, graded with shell scripts in place of the compiler and of `judge`.
 struct FakeClass {
-    folder: PathBuf,
+    folder: TempDir,
     rubric: Rubric,
     tools: Tools,
     people: Option<Vec<Person>>,
@@ -25,9 +26,9 @@ struct FakeClass {
 }
 
 impl FakeClass {
-    fn new(test: &str) -> Self {
-        let folder = std::env::temp_dir().join(format!("grader-grade-{test}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
+    fn new() -> Self {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let folder = temporary.path();
         std::fs::create_dir_all(folder.join("submissions/ada")).expect("a folder");
         std::fs::write(folder.join("submissions/ada/v02.cu"), "x").expect("a file");
         let confined = folder.join("confined");
@@ -55,7 +56,7 @@ impl FakeClass {
             people: None,
             given: GivenPoints::new(),
             anonymous: false,
-            folder,
+            folder: temporary,
         }
     }
 
@@ -64,12 +65,12 @@ impl FakeClass {
     }
 
     fn grade_all(&self, compiler: &str, judge: &str) -> Result<ClassGrades, GradingError> {
-        std::fs::write(self.folder.join("compiler"), compiler).expect("a file");
+        std::fs::write(self.folder.path().join("compiler"), compiler).expect("a file");
         std::fs::write(&self.tools.judge, judge).expect("a file");
         let grading = Grading {
-            submissions: &self.folder.join("submissions"),
+            submissions: &self.folder.path().join("submissions"),
             rubric: &self.rubric,
-            out: &self.folder.join("out"),
+            out: &self.folder.path().join("out"),
             jobs: 1,
             tools: &self.tools,
             sandbox: &Sandbox::None,
@@ -102,18 +103,12 @@ impl FakeClass {
     }
 }
 
-impl Drop for FakeClass {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 const COMPILES: &str = "echo '{\"ptx\": \"\"}'\n";
 
 /// Checks that a source is ungraded after these programs, and judged by the next grading.
 #[track_caller]
-fn check_ungraded(test: &str, compiler: &str, judge: &str, why: &str) {
-    let class = FakeClass::new(test);
+fn check_ungraded(compiler: &str, judge: &str, why: &str) {
+    let class = FakeClass::new();
     let student = class.grade(compiler, judge).expect("grades");
     assert!(student.is_ungraded(), "{student:#?}");
     assert_eq!(student.verdicts[0].why.as_deref(), Some(why));
@@ -128,12 +123,12 @@ fn a_program_that_is_ended_from_outside_says_nothing_of_a_source() {
         // The test process may ignore the others, as HUP under nohup.
         if signal == "KILL" {
             let ends = "kill -KILL $$\n";
-            check_ungraded("compiler-ends", ends, "", &why("the compiler"));
-            check_ungraded("judge-ends", COMPILES, ends, &why("the kernel"));
+            check_ungraded(ends, "", &why("the compiler"));
+            check_ungraded(COMPILES, ends, &why("the kernel"));
         }
         // A sandbox passes it on like this.
         let passes_on = format!("exit {}\n", 128 + number);
-        check_ungraded(&format!("passed-{signal}"), COMPILES, &passes_on, &why("the kernel"));
+        check_ungraded(COMPILES, &passes_on, &why("the kernel"));
     }
 }
 
@@ -143,18 +138,18 @@ fn a_mistake_of_our_programs_is_not_the_sources() {
                       with it\" >&2\nexit 101\n";
     let why =
         |who: &str| format!("{who} gave no answer (exit status: 101): course/judge/src/lib.rs:1:2: what went wrong");
-    check_ungraded("panic-compiler", panics, "", &why("the compiler"));
-    check_ungraded("panic-judge", COMPILES, panics, &why("judge"));
-    check_ungraded("crash-judge", COMPILES, "kill -SEGV $$\n", "judge gave no answer (signal: 11 (SIGSEGV))");
+    check_ungraded(panics, "", &why("the compiler"));
+    check_ungraded(COMPILES, panics, &why("judge"));
+    check_ungraded(COMPILES, "kill -SEGV $$\n", "judge gave no answer (signal: 11 (SIGSEGV))");
 }
 
 #[test]
 fn nothing_is_kept_after_an_interrupt() {
-    let mut class = FakeClass::new("interrupted");
+    let mut class = FakeClass::new();
     class.tools.launcher.interrupted = || true;
     let stop = class.grade("exec sleep 1000\n", "").expect_err("interrupted");
     assert!(matches!(stop, GradingError::Interrupted { done: 0, total: 1 }), "{stop:?}");
-    let left = std::fs::read_dir(work(&class.folder.join("out"))).expect("a folder");
+    let left = std::fs::read_dir(work(&class.folder.path().join("out"))).expect("a folder");
     assert_eq!(left.count(), 0);
     class.tools.launcher.interrupted = || false;
     assert_eq!(class.grade_well().expect("grades").points, 10.0);
@@ -162,16 +157,16 @@ fn nothing_is_kept_after_an_interrupt() {
 
 #[test]
 fn the_books_own_kernel_is_named() {
-    let class = FakeClass::new("finished");
+    let class = FakeClass::new();
     for (source, notes) in [("void f();\n", 1), ("void g();\n", 0)] {
-        std::fs::write(class.folder.join("submissions/ada/v02.cu"), source).expect("a file");
+        std::fs::write(class.folder.path().join("submissions/ada/v02.cu"), source).expect("a file");
         assert_eq!(class.grade_well().expect("grades").notes.len(), notes, "{source}");
     }
 }
 
 #[test]
 fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
-    let mut class = FakeClass::new("late");
+    let mut class = FakeClass::new();
     let late = "seed = 7\ndue = 2026-12-01T18:00:00Z\nlate = { per_day = 0.25 }";
     let manual = "\n[[manual]]\nid = \"report\"\nwhat = \"explains\"\npoints = 4\n";
     class.rubric = rubric(&(RUBRIC.replace("seed = 7", late) + manual));
@@ -197,8 +192,8 @@ fn a_late_submission_of_a_team_is_graded_with_points_by_hand() {
 }
 
 /// Returns the played class with a list of one who answered a question, and the answers to it.
-fn answered(test: &str) -> (FakeClass, [String; 2]) {
-    let mut class = FakeClass::new(test);
+fn answered() -> (FakeClass, [String; 2]) {
+    let mut class = FakeClass::new();
     let question = "\n[[question]]\nid = \"v02.sectors-with-tiles\"\npoints = 2\ndrawn = 417\n";
     class.rubric = rubric(&format!("{RUBRIC}{question}"));
     class.people = Some(people("id,name,team\nada-77,Ada,The Reds\nbob,Bob,\n".into()));
@@ -211,10 +206,10 @@ fn answered(test: &str) -> (FakeClass, [String; 2]) {
 
 #[test]
 fn the_answer_to_a_drawn_question_is_that_of_the_team() {
-    let (mut class, [right, other]) = answered("drawn");
+    let (mut class, [right, other]) = answered();
     let answer = |student: &str, answer: &str| {
         let text = format!("student = \"{student}\"\n\"v02.sectors-with-tiles\" = \"{answer}\"\n");
-        std::fs::write(class.folder.join("submissions/ada/answers.toml"), text).expect("a file");
+        std::fs::write(class.folder.path().join("submissions/ada/answers.toml"), text).expect("a file");
         let mut student = class.grade_well().expect("grades");
         (student.points, student.notes.pop().unwrap_or_default(), student.items.pop().expect("a question").why)
     };
@@ -228,8 +223,8 @@ fn the_answer_to_a_drawn_question_is_that_of_the_team() {
 
 #[test]
 fn an_anonymous_grading_has_no_names_and_takes_points_for_its_codes() {
-    let (mut class, _) = answered("anonymous");
-    std::fs::create_dir(class.folder.join("submissions/eve-smith")).expect("a folder");
+    let (mut class, _) = answered();
+    std::fs::create_dir(class.folder.path().join("submissions/eve-smith")).expect("a folder");
     let eve = anonymous::code(7, "eve-smith");
     class.given = points::parse(&format!("[{eve}]\nv02.right = 3\n[bob]\nv02.clean = 1\n"), "p").expect("points");
     class.grade_well().expect("grades, and knows the codes");
@@ -247,14 +242,17 @@ fn an_anonymous_grading_has_no_names_and_takes_points_for_its_codes() {
 
 #[test]
 fn what_is_not_read_is_a_warning() {
-    let class = FakeClass::new("warned");
-    std::fs::remove_file(class.folder.join("submissions/ada/v02.cu")).expect("it was made");
+    let class = FakeClass::new();
+    std::fs::remove_file(class.folder.path().join("submissions/ada/v02.cu")).expect("it was made");
     assert_eq!(class.grade_well().expect("grades").warnings, [""; 0], "nothing was handed in");
-    std::fs::write(class.folder.join("submissions/ada/hw.zip"), "PK").expect("a file");
+    std::fs::write(class.folder.path().join("submissions/ada/hw.zip"), "PK").expect("a file");
     let warnings = class.grade_well().expect("grades").warnings;
     assert_eq!(warnings, ["hw.zip is a zip file: unpack it, and grade again"]);
-    std::fs::rename(class.folder.join("submissions/ada/hw.zip"), class.folder.join("submissions/ada/v02.rs"))
-        .expect("it was made");
+    std::fs::rename(
+        class.folder.path().join("submissions/ada/hw.zip"),
+        class.folder.path().join("submissions/ada/v02.rs"),
+    )
+    .expect("it was made");
     let graded = serde_json::to_string(&class.grade_well().expect("grades")).expect("JSON");
     assert!(graded.contains("v02.rs is a kernel in Rust: hand in v02.cu"), "{graded}");
 }

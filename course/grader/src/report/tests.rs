@@ -3,8 +3,8 @@ use tasks::Catalogue;
 
 #[test]
 fn a_class_is_summed_up() {
-    let folder = std::env::temp_dir().join(format!("grader-report-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     let student = |name: &str, text: &str| {
         let my = folder.join(name).join("my");
         std::fs::create_dir_all(&my).expect("a folder");
@@ -31,8 +31,7 @@ fn a_class_is_summed_up() {
     std::fs::create_dir_all(folder.join("nobody")).expect("a folder");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let tasks = Catalogue::load(&root, "v02").expect("a catalogue").tasks;
-    let report = read(&folder, &tasks).expect("readable");
-    let _ = std::fs::remove_dir_all(&folder);
+    let report = read(folder, &tasks).expect("readable");
     assert_eq!((report.students, report.tasks.len()), (6, 1));
     assert_eq!((report.unreadable.len(), report.without.as_slice()), (1, &["nobody".to_owned()][..]));
     let v02 = &report.tasks[0];

@@ -1,24 +1,17 @@
 use super::*;
 use std::os::unix::fs::symlink;
 
-fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("grader-submissions-{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder");
-    folder
-}
-
 /// Reads the only submission, after `make` wrote it.
 #[track_caller]
-fn handed(name: &str, make: impl FnOnce(&Path)) -> SubmittedFile {
-    let folder = folder(name);
+fn handed(make: impl FnOnce(&Path)) -> SubmittedFile {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     let student = folder.join("ada");
     std::fs::create_dir(&student).expect("a folder");
     make(&student);
-    let found = all(&folder).expect("readable");
+    let found = all(folder).expect("readable");
     assert_eq!(found.len(), 1);
     let (handed, _) = found[0].source("v02.cu", true);
-    let _ = std::fs::remove_dir_all(&folder);
     handed
 }
 
@@ -33,29 +26,29 @@ fn refused(handed: SubmittedFile) -> String {
 fn a_task_lies_in_the_folder_or_in_my() {
     let text = |text: &str| SubmittedFile::Text(text.into());
     let write = |path: PathBuf, text: &str| std::fs::write(path, text).expect("written");
-    assert_eq!(handed("plain", |at| write(at.join("v02.cu"), "x")), text("x"));
+    assert_eq!(handed(|at| write(at.join("v02.cu"), "x")), text("x"));
     let both = |at: &Path| {
         std::fs::create_dir(at.join("my")).expect("a folder");
         write(at.join("my/v02.cu"), "mine");
         write(at.join("v02.cu"), "x");
     };
-    assert_eq!(handed("both", both), text("mine"));
-    assert_eq!(handed("none", |at| write(at.join("v03.cu"), "x")), SubmittedFile::Missing);
+    assert_eq!(handed(both), text("mine"));
+    assert_eq!(handed(|at| write(at.join("v03.cu"), "x")), SubmittedFile::Missing);
 }
 
 #[test]
 fn links_are_not_followed() {
     let link = |at: &Path| symlink("/etc/passwd", at.join("v02.cu")).expect("a link");
-    assert_eq!(refused(handed("link", link)), "v02.cu is a symbolic link, which is not followed");
+    assert_eq!(refused(handed(link)), "v02.cu is a symbolic link, which is not followed");
     let circle = |at: &Path| symlink("v02.cu", at.join("v02.cu")).expect("a link");
-    assert!(refused(handed("circle", circle)).contains("symbolic link"));
+    assert!(refused(handed(circle)).contains("symbolic link"));
     let inside = |at: &Path| symlink("/etc", at.join("my")).expect("a link");
-    assert_eq!(refused(handed("folder", inside)), "my is a symbolic link, which is not followed");
+    assert_eq!(refused(handed(inside)), "my is a symbolic link, which is not followed");
     let whole = |at: &Path| {
         std::fs::remove_dir(at).expect("empty");
         symlink("/etc", at).expect("a link");
     };
-    assert!(refused(handed("whole", whole)).contains("symbolic link"));
+    assert!(refused(handed(whole)).contains("symbolic link"));
 }
 
 #[test]
@@ -64,21 +57,22 @@ fn what_is_no_source_is_not_read() {
         let file = File::create(at.join("v02.cu")).expect("a file");
         file.set_len(1 << 30).expect("a sparse file");
     };
-    assert_eq!(refused(handed("huge", huge)), "v02.cu has 1073741824 bytes; a source has at most 1048576");
+    assert_eq!(refused(handed(huge)), "v02.cu has 1073741824 bytes; a source has at most 1048576");
     let bytes = |at: &Path| std::fs::write(at.join("v02.cu"), [0xff, 0xfe]).expect("written");
-    assert!(refused(handed("bytes", bytes)).contains("not plain text"));
+    assert!(refused(handed(bytes)).contains("not plain text"));
     let inside = |at: &Path| std::fs::create_dir(at.join("v02.cu")).expect("a folder");
-    assert_eq!(refused(handed("folder-as-file", inside)), "v02.cu is not a file");
+    assert_eq!(refused(handed(inside)), "v02.cu is not a file");
     let pipe = |at: &Path| {
         let made = std::process::Command::new("mkfifo").arg(at.join("v02.cu")).status();
         assert!(made.expect("mkfifo").success());
     };
-    assert_eq!(refused(handed("pipe", pipe)), "v02.cu is not a file");
+    assert_eq!(refused(handed(pipe)), "v02.cu is not a file");
 }
 
 #[test]
 fn answers_come_from_two_files() {
-    let folder = folder("answers");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     let my = folder.join("ada/my");
     std::fs::create_dir_all(&my).expect("a folder");
     let progress =
@@ -87,7 +81,7 @@ fn answers_come_from_two_files() {
     // A key without quotes is a table in a table.
     let by_hand = "\"v02.a\" = \"\"\n\"v02.b\" = 2\nx = []\nv02.c = 8\n[v03]\nd = \"yes\"\ne.f = 1.5\n";
     std::fs::write(my.join("answers.toml"), by_hand).expect("written");
-    let found = all(&folder).expect("readable");
+    let found = all(folder).expect("readable");
     let (answers, notes) = found[0].answers();
     let shown: Vec<String> = answers.iter().map(|(id, answer)| format!("{id}={answer}")).collect();
     assert_eq!(shown, ["v02.a=8", "v02.b=2", "v02.c=8", "v03.d=yes"]);
@@ -97,16 +91,16 @@ fn answers_come_from_two_files() {
     let (answers, notes) = found[0].answers();
     assert_eq!(answers["v02.b"], "1");
     assert!(notes[0].starts_with("the file of answers cannot be read: "), "{notes:?}");
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
 fn progress_is_read_as_xtask_reads_it() {
-    let folder = folder("progress");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     std::fs::create_dir_all(folder.join("ada")).expect("a folder");
     let progress = |text: &str| {
         std::fs::write(folder.join("ada/progress.toml"), text).expect("written");
-        let found = all(&folder).expect("readable");
+        let found = all(folder).expect("readable");
         found[0].progress()
     };
     let without_format = progress("[tasks.v05]\nchecks = 3\n").expect("readable");
@@ -117,39 +111,39 @@ fn progress_is_read_as_xtask_reads_it() {
     );
     let error = progress("format = 1\n[tasks\n").expect_err("refused").to_string();
     assert!(error.starts_with("the progress file cannot be read: line 2: "), "{error}");
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
 fn entries_that_look_the_same_have_different_names() {
-    let folder = folder("same");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     for name in ["ada\u{1}", "ada\u{2}", "ada\u{3}", "ada  (2)", "bob"] {
         std::fs::create_dir(folder.join(name)).expect("a folder");
     }
-    let found = all(&folder).expect("readable");
+    let found = all(folder).expect("readable");
     let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
     assert_eq!(names, ["ada ", "ada  (3)", "ada  (4)", "ada  (2)", "bob"]);
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
 fn a_single_file_is_a_submission_where_there_is_one_task() {
-    let folder = folder("single");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     std::fs::write(folder.join("bob.cu"), "x").expect("written");
     std::fs::write(folder.join("notes.txt"), "x").expect("written");
     std::fs::write(folder.join(".hidden.cu"), "x").expect("written");
-    let found = all(&folder).expect("readable");
+    let found = all(folder).expect("readable");
     let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
     assert_eq!(names, ["bob"]);
     let task = "v02.cu";
     assert_eq!(found[0].source(task, true), (SubmittedFile::Text("x".into()), vec![]));
     assert!(matches!(found[0].source(task, false).0, SubmittedFile::Refused(_)));
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
 fn misplaced_and_renamed_files_are_taken_with_a_note() {
-    let folder = folder("misplaced");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     let cases: [(&str, &str, &[u8], &[&str]); 7] = [
         ("a", "hw/my/v02.cu", b"x", &["v02.cu was found as hw/my/v02.cu"]),
         ("b", "V02 (1).CU", b"x", &["v02.cu was found as V02 (1).CU"]),
@@ -164,7 +158,7 @@ fn misplaced_and_renamed_files_are_taken_with_a_note() {
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         std::fs::write(path, bytes).expect("written");
     }
-    let found = all(&folder).expect("readable");
+    let found = all(folder).expect("readable");
     let texts = ["x", "x", "x\ny", "x", "x // ä"].map(|text| SubmittedFile::Text(text.into()));
     let expected = texts.into_iter().chain([SubmittedFile::Missing, SubmittedFile::Missing]);
     for ((submission, expected), (student, .., notes)) in found.iter().zip(expected).zip(cases) {
@@ -179,7 +173,7 @@ fn misplaced_and_renamed_files_are_taken_with_a_note() {
         std::fs::write(folder.join(zip), "PK").expect("written");
     }
     std::fs::write(folder.join("a/hw/my/answers.toml"), "\"v02.a\" = 8\n").expect("written");
-    let found = all(&folder).expect("readable");
+    let found = all(folder).expect("readable");
     let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
     assert_eq!(names, ["a", "b", "c", "d", "e", "f", "g", "z"], "a.zip is unpacked");
     let why = |at: usize| refused(found[at].source("v02.cu", true).0);
@@ -189,12 +183,12 @@ fn misplaced_and_renamed_files_are_taken_with_a_note() {
     let (answers, notes) = found[0].answers();
     assert_eq!(answers.get("v02.a").map(String::as_str), Some("8"));
     assert_eq!(notes, ["answers.toml was found as hw/my/answers.toml"]);
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]
 fn files_side_by_side_are_a_submission_for_each_owner() {
-    let folder = folder("exported");
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
     std::fs::create_dir(folder.join("unpacked_1_2_v02")).expect("a folder");
     for (file, text) in [
         ("lovelaceada_12345_678910_v02.cu", "x"),
@@ -210,7 +204,7 @@ fn files_side_by_side_are_a_submission_for_each_owner() {
     ] {
         std::fs::write(folder.join(file), text).expect("written");
     }
-    let found = all(&folder).expect("readable");
+    let found = all(folder).expect("readable");
     let names: Vec<&str> = found.iter().map(|one| one.student.as_str()).collect();
     assert_eq!(
         names,
@@ -227,5 +221,4 @@ fn files_side_by_side_are_a_submission_for_each_owner() {
     let why = |at: usize| refused(found[at].source("v02.cu", true).0);
     assert_eq!(why(2), "each of these can be v02.cu: v02.cu, v02-1.cu; hand in one");
     assert!(why(3).contains("zip file: unpack it"), "{}", why(3));
-    let _ = std::fs::remove_dir_all(&folder);
 }

@@ -75,12 +75,11 @@ fn machine_code_belongs_to_lines_and_has_a_time() {
 #[test]
 fn what_is_no_machine_code_is_refused_with_its_name() {
     let task = kernel_tasks().into_iter().find(|task| task.kind == TaskKind::Rebuild).expect("v01 has one");
-    let folder = std::env::temp_dir().join(format!("judge-cubin-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
+    let folder = tempfile::tempdir().expect("a folder");
     let source = root().join(&task.solution);
     let whole = std::fs::read(cubin_of(root(), &source).expect("a kernel")).expect("it is committed");
     let put = |name: &str, bytes: &[u8]| {
-        let path = folder.join(name);
+        let path = folder.path().join(name);
         std::fs::write(&path, bytes).expect("a file");
         path
     };
@@ -106,7 +105,6 @@ fn what_is_no_machine_code_is_refused_with_its_name() {
         assert_eq!(output.status.code(), Some(3), "{name}: {explanation}");
         assert!(explanation.contains(&cubin.display().to_string()), "{name}: {explanation}");
     }
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 fn explained(task: &Task) -> (Explained, String) {

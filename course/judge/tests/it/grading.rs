@@ -12,12 +12,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::common::{has_run, program, read, root, teach};
 
 /// A folder with submissions, a rubric and results, removed at the end.
 struct Class {
-    folder: PathBuf,
+    folder: TempDir,
     teach: &'static Path,
     compiler: &'static str,
 }
@@ -27,25 +28,24 @@ const RUBRIC: &str =
 
 impl Class {
     /// Returns `None` where this machine cannot grade.
-    fn new(test: &str) -> Option<Self> {
-        Self::with("nvrtc", test)
+    fn new() -> Option<Self> {
+        Self::with("nvrtc")
     }
 
-    fn with(compiler: &'static str, test: &str) -> Option<Self> {
-        let folder = std::env::temp_dir().join(format!("judge-grading-{test}-{}", std::process::id()));
-        let _ = std::fs::remove_dir_all(&folder);
-        std::fs::create_dir_all(folder.join("submissions")).expect("a folder");
-        std::fs::write(folder.join("rubric.toml"), RUBRIC).expect("a file");
+    fn with(compiler: &'static str) -> Option<Self> {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(folder.path().join("submissions")).expect("a folder");
+        std::fs::write(folder.path().join("rubric.toml"), RUBRIC).expect("a file");
         let class = Self { folder, teach: teach(), compiler };
         class.submit("probe", &finished());
         let probe = class.grade("probe-out", &[]);
-        std::fs::remove_dir_all(class.folder.join("submissions/probe")).expect("it was made");
+        std::fs::remove_dir_all(class.folder.path().join("submissions/probe")).expect("it was made");
         has_run(&probe).then_some(class)
     }
 
     fn published_none_of(&self, out: &str, secrets: &[&str]) {
         let mut all = Vec::new();
-        files(&self.folder.join(out), &mut all);
+        files(&self.folder.path().join(out), &mut all);
         for path in all {
             let text = String::from_utf8_lossy(&std::fs::read(&path).expect("a file")).into_owned();
             assert!(!secrets.iter().any(|secret| text.contains(secret)), "{} holds one", path.display());
@@ -53,7 +53,7 @@ impl Class {
     }
 
     fn student(&self, name: &str) -> PathBuf {
-        let folder = self.folder.join("submissions").join(name);
+        let folder = self.folder.path().join("submissions").join(name);
         std::fs::create_dir_all(&folder).expect("a folder");
         folder
     }
@@ -68,11 +68,11 @@ impl Class {
         let mut command = program(self.teach, self.compiler);
         command
             .arg("grade")
-            .arg(self.folder.join("submissions"))
+            .arg(self.folder.path().join("submissions"))
             .arg("--rubric")
-            .arg(self.folder.join("rubric.toml"))
+            .arg(self.folder.path().join("rubric.toml"))
             .arg("--out")
-            .arg(self.folder.join(out))
+            .arg(self.folder.path().join(out))
             .args(more)
             .current_dir(root())
             .env("TILE_CANARY", CANARY);
@@ -81,7 +81,7 @@ impl Class {
 
     /// Grades where the only program of the system is the one that lists libraries.
     fn without_bubblewrap(&self, out: &str, more: &[&str]) -> Command {
-        let programs = self.folder.join("programs");
+        let programs = self.folder.path().join("programs");
         if std::fs::create_dir(&programs).is_ok() {
             symlink("/usr/bin/ldd", programs.join("ldd")).expect("a link");
         }
@@ -103,17 +103,11 @@ impl Class {
 
     /// Returns the grades in the folder `out`, by student.
     fn grades(&self, out: &str) -> BTreeMap<String, Value> {
-        let path = self.folder.join(out).join("grades.json");
+        let path = self.folder.path().join(out).join("grades.json");
         let text = std::fs::read_to_string(path).expect("grades");
         let class: Value = serde_json::from_str(&text).expect("JSON");
         let students = class["students"].as_array().expect("a list");
         students.iter().map(|student| (student["name"].as_str().expect("a name").to_owned(), student.clone())).collect()
-    }
-}
-
-impl Drop for Class {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
@@ -152,8 +146,8 @@ fn files(folder: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
-    let Some(class) = Class::new("hostile") else { return };
-    let canary = class.folder.join("canary.h");
+    let Some(class) = Class::new() else { return };
+    let canary = class.folder.path().join("canary.h");
     std::fs::write(&canary, format!("#error {CANARY}\n")).expect("a file");
     let canary = canary.display().to_string();
     let mut expected: Vec<(String, String, String)> = Vec::new();
@@ -183,7 +177,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
 
     // Tampering.
     let folder = submit("build-script", &kernel("", ""), "wrong-result", "");
-    let touched = class.folder.join("touched");
+    let touched = class.folder.path().join("touched");
     let script = format!("fn main() {{ std::fs::write({touched:?}, \"\").unwrap(); }}\n");
     std::fs::write(folder.join("build.rs"), &script).expect("a file");
     std::fs::write(folder.join("Cargo.toml"), "[package]\nname = \"xtask\"\nbuild = \"build.rs\"\n").expect("a file");
@@ -203,7 +197,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
     let link = |to: &Path, from: PathBuf| symlink(to, from).expect("a link");
     link(Path::new("/etc/passwd"), class.student("link").join("v02.cu"));
     link(Path::new("."), class.student("circle").join("my"));
-    link(&class.folder, class.folder.join("submissions/whole"));
+    link(class.folder.path(), class.folder.path().join("submissions/whole"));
     class.student("nothing");
     class.submit("binary", "\u{0}\u{1}\u{2}");
     expected.extend(
@@ -248,7 +242,7 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
         }
         assert!(wrong.is_empty(), "{wrong:#?}");
         assert_eq!(grades["zoe"]["points"], 10.0);
-        assert_eq!(grades.len(), std::fs::read_dir(class.folder.join("submissions")).expect("a folder").count());
+        assert_eq!(grades.len(), std::fs::read_dir(class.folder.path().join("submissions")).expect("a folder").count());
         assert!(!touched.exists(), "something of a submission was run");
         class.published_none_of(out, &[&format!("{CANARY}:"), &format!("#error {CANARY}"), "root:x:"]);
     }
@@ -256,14 +250,14 @@ fn hostile_submissions_fail_and_reach_nothing_with_bubblewrap() {
 
 #[test]
 fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
-    let Some(class) = Class::new("killed") else { return };
+    let Some(class) = Class::new() else { return };
     let finished = finished();
     for n in 0..8 {
         class.submit(&format!("student-{n:02}"), &format!("{finished}// {n}\n"));
     }
     ended(0, &class.grade("whole", &["--jobs", "2"]));
     let kept = || {
-        let work = std::fs::read_dir(class.folder.join("parts/work")).into_iter().flatten().flatten();
+        let work = std::fs::read_dir(class.folder.path().join("parts/work")).into_iter().flatten().flatten();
         work.filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json")).count()
     };
     // Ctrl-C in a terminal reaches the whole process group.
@@ -288,12 +282,12 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
     }
     ended(0, &class.grade("split", &[]));
     let mut all = Vec::new();
-    files(&class.folder.join("whole"), &mut all);
+    files(&class.folder.path().join("whole"), &mut all);
     assert!(all.len() > 20, "{}", all.len());
     for path in all {
-        let name = path.strip_prefix(class.folder.join("whole")).expect("inside");
+        let name = path.strip_prefix(class.folder.path().join("whole")).expect("inside");
         for other in ["parts", "split"] {
-            let same = std::fs::read(class.folder.join(other).join(name)).expect("the same files");
+            let same = std::fs::read(class.folder.path().join(other).join(name)).expect("the same files");
             assert!(same == std::fs::read(&path).expect("a file"), "{other}: {}", name.display());
         }
     }
@@ -301,7 +295,7 @@ fn a_grading_that_is_killed_goes_on_with_bubblewrap() {
 
 #[test]
 fn records_and_exit_codes_with_bubblewrap() {
-    let Some(class) = Class::new("codes") else { return };
+    let Some(class) = Class::new() else { return };
     class.submit("ada", &finished());
     let [records, _] = ended(0, &class.grade("out", &["--json"]));
     for line in records.lines() {
@@ -311,7 +305,7 @@ fn records_and_exit_codes_with_bubblewrap() {
     ended(2, &class.grade("out", &["--part", "3/3"]));
     // Clang starts programs, which only bubblewrap lets it do.
     let mut command = class.without_bubblewrap("out", &[]);
-    symlink("/bin/false", class.folder.join("programs/clang")).expect("a link");
+    symlink("/bin/false", class.folder.path().join("programs/clang")).expect("a link");
     let [_, errors] = ended(3, &command.env("TILE_COMPILER", "clang").output().expect("teach runs"));
     assert!(errors.contains("no bubblewrap found") && errors.contains("--no-sandbox"), "{errors}");
     // Without `bwrap`, `--no-sandbox` must not report a broken sandbox.
@@ -325,7 +319,7 @@ fn records_and_exit_codes_with_bubblewrap() {
 /// Attacks on a compiler, with Clang. Every source gets a verdict: none is left to a person.
 #[test]
 fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
-    let Some(class) = Class::with("clang", "clang") else { return };
+    let Some(class) = Class::with("clang") else { return };
     let looks = "#if __has_include(\"/etc/hosts\") || __has_include(\"/usr/include/stdio.h\") || __has_include(\"/dev/null\")\n\
                  #error seen\n#endif\n";
     let submissions = [
@@ -351,7 +345,7 @@ fn clang_compiles_in_a_sandbox_of_its_own_with_bubblewrap() {
 /// Kernels in Rust: rustc in its sandbox, and sources that try to leave it.
 #[test]
 fn kernels_in_rust_are_graded_with_bubblewrap() {
-    let Some(class) = Class::new("rust") else { return };
+    let Some(class) = Class::new() else { return };
     let with = |text: &str, new: &str| {
         let source = read("kernels/rust/v02_shared.rs");
         assert_eq!(source.matches(text).count(), 1, "{text}");
@@ -373,7 +367,7 @@ fn kernels_in_rust_are_graded_with_bubblewrap() {
         std::fs::write(class.student(name).join(file), text).expect("a file");
     }
     let rubric = RUBRIC.replace("name = \"v02\"", "name = \"v02\"\nrust = true");
-    std::fs::write(class.folder.join("rubric.toml"), rubric).expect("a file");
+    std::fs::write(class.folder.path().join("rubric.toml"), rubric).expect("a file");
     let graded = class.grade("out", &["--limit", "5"]);
     if !has_run(&graded) {
         return;
@@ -392,8 +386,8 @@ const OTHERS: &str = include_str!("others_rubric.toml");
 /// Answers for the host, which are not compiled, and a variant task.
 #[test]
 fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
-    let Some(class) = Class::new("others") else { return };
-    std::fs::write(class.folder.join("rubric.toml"), OTHERS).expect("a file");
+    let Some(class) = Class::new() else { return };
+    std::fs::write(class.folder.path().join("rubric.toml"), OTHERS).expect("a file");
     let (launch, operands) = (read("steps/v01/tasks/launch.toml"), read("steps/v09/tasks/operands.toml"));
     let catalogue = tasks::Catalogue::load(root(), "v02").expect("a catalogue");
     let points = catalogue.variant.expect("a task whose numbers are drawn").points;
@@ -432,7 +426,7 @@ fn answers_for_the_host_and_drawn_tasks_are_graded_with_bubblewrap() {
 /// Kernels of `tests/data/solutions`, with the points that they get.
 #[test]
 fn points_are_those_of_the_table_with_bubblewrap() {
-    let Some(class) = Class::new("points") else { return };
+    let Some(class) = Class::new() else { return };
     let expected = include_str!("points.csv");
     let all = tasks::solutions::load(root(), "v02").unwrap_or_else(|why| panic!("{why}"));
     for line in expected.lines().skip(1) {
@@ -441,7 +435,7 @@ fn points_are_those_of_the_table_with_bubblewrap() {
         class.submit(name, &solution.unwrap_or_else(|| panic!("{name}")).source);
     }
     let grades = class.graded("out", &[]);
-    assert_eq!(std::fs::read_to_string(class.folder.join("out/grades.csv")).expect("grades"), expected);
+    assert_eq!(std::fs::read_to_string(class.folder.path().join("out/grades.csv")).expect("grades"), expected);
     let why = |name: &str| grades[name]["items"][0]["why"].as_str().expect("a reason").to_owned();
     let why_of_starter = why("starter");
     assert!(!why_of_starter.contains("right on small integers"), "{why_of_starter}");

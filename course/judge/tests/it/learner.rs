@@ -19,17 +19,16 @@ const RUST: &str = "target/rust_kernels";
 
 /// A checkout with the tasks and kernels of this one, and a `my` of its own.
 struct Learner {
-    root: PathBuf,
+    root: tempfile::TempDir,
     xtask: PathBuf,
     compiler: &'static str,
 }
 
 impl Learner {
     /// Returns `None` where the compiler is missing.
-    fn with(compiler: &'static str, test: &str) -> Option<Self> {
-        let name = format!("judge-learner-{test}-{compiler}-{}", std::process::id());
-        let root = std::env::temp_dir().join(name);
-        let _ = std::fs::remove_dir_all(&root);
+    fn with(compiler: &'static str) -> Option<Self> {
+        let temporary = tempfile::tempdir().expect("a folder");
+        let root = temporary.path();
         std::fs::create_dir_all(root.join("xtask")).expect("a folder");
         std::fs::create_dir_all(root.join("my")).expect("a folder");
         std::fs::write(root.join("xtask/Cargo.toml"), "").expect("a file");
@@ -38,7 +37,7 @@ impl Learner {
         for name in ["kernels", "steps", RUST] {
             std::os::unix::fs::symlink(self::root().join(name), root.join(name)).expect("a link");
         }
-        let learner = Self { root, xtask: xtask().to_owned(), compiler };
+        let learner = Self { root: temporary, xtask: xtask().to_owned(), compiler };
         let name = names().into_iter().next().expect("there are tasks");
         // What does not compile shows a missing compiler as well, and is not run.
         let probe = learner.judged(&name, "?");
@@ -58,14 +57,14 @@ impl Learner {
 
     /// Makes the tasks those of a repository that was assigned with `--gpu-required`.
     fn count_from_a_gpu(&self) {
-        let steps = self.root.join("steps");
+        let steps = self.root.path().join("steps");
         std::fs::remove_file(&steps).expect("a link");
         for step in catalog::STEPS {
             let tasks = Path::new("steps").join(step.id).join("tasks.toml");
             if root().join(&tasks).is_file() {
                 std::fs::create_dir_all(steps.join(step.id)).expect("a folder");
                 let text = format!("gpu_required = true\n{}", read(&tasks));
-                std::fs::write(self.root.join(&tasks), text).expect("a file");
+                std::fs::write(self.root.path().join(&tasks), text).expect("a file");
             }
         }
     }
@@ -73,13 +72,13 @@ impl Learner {
     /// Runs `check` on a text in place of the copy.
     fn judged(&self, name: &str, text: &str) -> Output {
         let ending = if self.compiler == "rust" { "rs" } else { "cu" };
-        std::fs::write(self.root.join(format!("my/{name}.{ending}")), text).expect("a file");
+        std::fs::write(self.root.path().join(format!("my/{name}.{ending}")), text).expect("a file");
         self.run(&["check", name, "--json"])
     }
 
     /// Begins anew, without progress.
     fn forget(&self) {
-        let _ = std::fs::remove_file(self.root.join("my/progress.toml"));
+        let _ = std::fs::remove_file(self.root.path().join("my/progress.toml"));
     }
 
     fn run(&self, words: &[&str]) -> Output {
@@ -102,12 +101,6 @@ impl Learner {
     }
 }
 
-impl Drop for Learner {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.root);
-    }
-}
-
 /// Returns all kernel tasks of all steps.
 fn names() -> Vec<String> {
     kernel_tasks().iter().map(|task| task.name.to_string()).collect()
@@ -127,7 +120,7 @@ fn solutions_pass_with_clang() {
 
 #[test]
 fn steps_are_done_in_rust() {
-    let Some(learner) = Learner::with("rust", "solutions") else { return };
+    let Some(learner) = Learner::with("rust") else { return };
     let todos = |text: &str| -> Vec<String> {
         text.lines().map(str::trim).filter(|line| line.starts_with("// TODO(")).map(str::to_owned).collect()
     };
@@ -136,7 +129,7 @@ fn steps_are_done_in_rust() {
     assert_eq!(tasks.len(), 7, "v01 to v07");
     for (task, cuda) in &tasks {
         let name = task.name.to_string();
-        let copy = learner.root.join(format!("my/{name}.rs"));
+        let copy = learner.root.path().join(format!("my/{name}.rs"));
         let _ = std::fs::remove_file(&copy);
         let started = learner.run(&["start", &name, "--rust"]);
         assert!(started.status.success(), "{}", String::from_utf8_lossy(&started.stderr));
@@ -159,7 +152,7 @@ fn steps_are_done_in_rust() {
 
 #[track_caller]
 fn pass(compiler: &'static str, names: &[String]) {
-    let Some(learner) = Learner::with(compiler, "solutions") else { return };
+    let Some(learner) = Learner::with(compiler) else { return };
     expect_no_complaint(names, |name| {
         let verdict = learner.verdict(name, &learner.solution(name));
         (verdict.status != Status::Passed).then(|| format!("{name} by {compiler}: {verdict:#?}"))
@@ -184,7 +177,7 @@ fn explained(learner: &Learner, name: &str) -> Vec<Explained> {
 #[test]
 fn copies_are_explained_beside_the_solution() {
     for compiler in ["nvrtc", "clang"] {
-        let Some(learner) = Learner::with(compiler, "explain") else { continue };
+        let Some(learner) = Learner::with(compiler) else { continue };
         learner.judged("v05", &learner.solution("v05"));
         let [yours, finished] = explained(&learner, "v05").try_into().expect("two kernels");
         assert!(yours.right && finished.right && !yours.lines.is_empty());
@@ -209,7 +202,7 @@ fn copies_are_explained_beside_the_solution() {
 #[test]
 fn messages_of_each_compiler_are_understood() {
     for compiler in ["nvrtc", "clang"] {
-        let Some(learner) = Learner::with(compiler, "messages") else { continue };
+        let Some(learner) = Learner::with(compiler) else { continue };
         let good = learner.solution("v05");
         let line = |text: &str| good.lines().position(|line| line.contains(text)).expect("there") as u32 + 1;
         let cases = [
@@ -246,7 +239,7 @@ fn messages_of_each_compiler_are_understood() {
 
 #[test]
 fn small_edits_that_pass_are_shown() {
-    let Some(learner) = Learner::with("nvrtc", "edits") else { return };
+    let Some(learner) = Learner::with("nvrtc") else { return };
     // The task, what its finished kernel has, what a copy has instead, and the line that changes.
     let mistakes = [
         ("v01", "A[row * K + k]", "A[row * N + k]"),
@@ -285,7 +278,7 @@ fn small_edits_that_pass_are_shown() {
 
 #[test]
 fn starters_without_the_ideas_of_other_steps_compile_and_fail() {
-    let Some(learner) = Learner::with("nvrtc", "left-out") else { return };
+    let Some(learner) = Learner::with("nvrtc") else { return };
     for task in kernel_tasks().iter().filter(|task| !task.shows.is_empty()) {
         let starter = tasks::starter::starter(task, &read(&task.solution));
         let steps: Vec<TaskName> = task.shows.iter().map(|part| TaskName::rebuild(&part.of)).collect();
@@ -299,10 +292,10 @@ fn starters_without_the_ideas_of_other_steps_compile_and_fail() {
 /// A repository made with `assign --gpu-required`, checked on the emulated GPU.
 #[test]
 fn nothing_passes_without_the_gpu_that_counts() {
-    let Some(learner) = ["nvrtc", "clang"].iter().find_map(|compiler| Learner::with(compiler, "gpu")) else { return };
+    let Some(learner) = ["nvrtc", "clang"].iter().find_map(|compiler| Learner::with(compiler)) else { return };
     learner.count_from_a_gpu();
     let checked = |text: &str, json: &[&str]| {
-        std::fs::write(learner.root.join("my/v02.cu"), text).expect("a file");
+        std::fs::write(learner.root.path().join("my/v02.cu"), text).expect("a file");
         let mut command = learner.command(&[&["check", "v02"], json].concat());
         let output = command.env("TILE_DEVICE", "emulated").output().expect("xtask runs");
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
@@ -322,7 +315,7 @@ fn nothing_passes_without_the_gpu_that_counts() {
     assert_eq!((code, verdict.status, verdict.code.as_deref()), (Some(3), Status::NotRun, None));
     let others = verdict.parts.iter().filter(|part| part.id != "gpu");
     assert!(others.clone().count() > 3 && others.clone().all(|part| part.status == Status::Passed));
-    let progress = std::fs::read_to_string(learner.root.join("my/progress.toml")).unwrap_or_default();
+    let progress = std::fs::read_to_string(learner.root.path().join("my/progress.toml")).unwrap_or_default();
     assert!(!progress.contains("[tasks.v02]"), "{progress}");
     // A wrong result is wrong on every GPU.
     let (code, text) = checked(&finished.replace("k < BLOCK", "k < BLOCK / 2"), &[]);
@@ -367,7 +360,7 @@ fn remedied(source: &str, text: &str, line: u32) -> Option<String> {
 
 #[test]
 fn remedies_remove_what_they_are_for() {
-    let Some(learner) = Learner::with("nvrtc", "remedies") else { return };
+    let Some(learner) = Learner::with("nvrtc") else { return };
     // Where results count from a GPU, a copy that fails is not searched for edits that pass: what
     // `small_edits_that_pass_are_shown` tests, and most of the time here.
     learner.count_from_a_gpu();

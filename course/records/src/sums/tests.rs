@@ -54,9 +54,8 @@ fn another_product_is_not_compared() {
 
 #[test]
 fn a_newer_sum_takes_the_place_of_the_older_one() {
-    let folder = std::env::temp_dir().join(format!("ladder-sums-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder");
-    let path = folder.join("card-sums.json");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("card-sums.json");
     for _ in 0..2 {
         SumsRecord::merge_into(&path, &record()).expect("written");
     }
@@ -71,7 +70,6 @@ fn a_newer_sum_takes_the_place_of_the_older_one() {
     assert_eq!(read.runs.len(), 2);
     SumsRecord::merge_into(&path, &new(vec![sum("second", "two", 64)])).expect("written");
     assert_eq!(SumsRecord::load(&path).expect("a record").runs, [run("second")]);
-    let _ = std::fs::remove_dir_all(&folder);
 }
 
 #[test]

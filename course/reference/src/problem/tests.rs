@@ -14,8 +14,8 @@ fn the_answer_is_that_of_three_loops() {
 
 #[test]
 fn an_answer_that_is_kept_is_the_one_that_was_computed() {
-    let folder = std::env::temp_dir().join(format!("kept-answers.{}", std::process::id()));
-    let kept = || Some(AnswerCache::new(folder.join("any")));
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = || Some(AnswerCache::new(folder.path().join("any")));
     let shape = Shape { m: 3, n: 5, k: 4 };
     let make = |kept| Problem::<f32>::made(1, kept, shape, Data::Reals, 4);
     let (plain, first) = (make(None), make(kept()));
@@ -23,9 +23,8 @@ fn an_answer_that_is_kept_is_the_one_that_was_computed() {
     let again = make(kept());
     assert_eq!((&again.c, again.cpu_ms), (&first.c, first.cpu_ms));
     // A cached file of the wrong length is ignored.
-    std::fs::write(folder.join("any"), "short").expect("the folder is there");
+    std::fs::write(folder.path().join("any"), "short").expect("the folder is there");
     assert_eq!(make(kept()).c, plain.c);
-    std::fs::remove_dir_all(&folder).expect("the folder is there");
 }
 
 #[test]

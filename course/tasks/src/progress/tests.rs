@@ -1,12 +1,5 @@
 use super::*;
 
-fn root(name: &str) -> PathBuf {
-    let root = std::env::temp_dir().join(format!("course-progress-{name}-{}", std::process::id()));
-    let _ = std::fs::remove_dir_all(&root);
-    std::fs::create_dir_all(&root).expect("a folder");
-    root
-}
-
 fn verdict(code: Option<&str>) -> Verdict {
     let mut verdict = Verdict::stopped(TaskName::rebuild("v05"), &[], "timeout", "it took too long");
     verdict.code = code.map(str::to_owned);
@@ -49,34 +42,34 @@ fn a_question_that_is_skipped_keeps_its_answer() {
 
 #[test]
 fn what_is_not_known_is_kept() {
-    let root = root("unknown");
-    std::fs::create_dir_all(learner_folder(&root)).expect("a folder");
+    let root = tempfile::tempdir().expect("a folder");
+    let root = root.path();
+    std::fs::create_dir_all(learner_folder(root)).expect("a folder");
     let text = "format = 1\ncolour = \"blue\"\n[tasks.\"v77.gone\"]\npassed = \"2026-01-01T00:00:00Z\"\nstars = 3\n";
-    std::fs::write(file(&root), text).expect("a file");
-    Progress::update(&root, |progress| progress.record(&verdict(None), 1000)).expect("written");
-    let again = Progress::load(&root).expect("readable");
+    std::fs::write(file(root), text).expect("a file");
+    Progress::update(root, |progress| progress.record(&verdict(None), 1000)).expect("written");
+    let again = Progress::load(root).expect("readable");
     assert_eq!(again.other["colour"].as_str(), Some("blue"));
     let gone = &again.tasks["v77.gone"];
     assert_eq!(gone.other["stars"].as_integer(), Some(3));
     assert!(again.tasks.contains_key("v05"));
-    let _ = std::fs::remove_dir_all(&root);
 }
 
 #[test]
 fn several_processes_lose_nothing() {
-    let root = root("together");
+    let root = tempfile::tempdir().expect("a folder");
+    let root = root.path();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..10 {
-                    Progress::update(&root, |p| p.record(&verdict(Some("E-RACE")), 1000)).expect("written");
+                    Progress::update(root, |p| p.record(&verdict(Some("E-RACE")), 1000)).expect("written");
                 }
             });
         }
     });
-    let progress = Progress::load(&root).expect("readable");
+    let progress = Progress::load(root).expect("readable");
     assert_eq!(progress.tasks["v05"].failures["E-RACE"], 40);
-    let _ = std::fs::remove_dir_all(&root);
 }
 
 #[test]
@@ -90,15 +83,15 @@ fn a_file_without_a_format_is_read() {
 
 #[test]
 fn a_broken_file_is_named_and_left_alone() {
-    let root = root("broken");
-    std::fs::create_dir_all(learner_folder(&root)).expect("a folder");
+    let root = tempfile::tempdir().expect("a folder");
+    let root = root.path();
+    std::fs::create_dir_all(learner_folder(root)).expect("a folder");
     let error_of = |text: &str| {
-        std::fs::write(file(&root), text).expect("a file");
-        let error = Progress::update(&root, |_| ()).expect_err("refused").to_string();
-        assert_eq!(std::fs::read_to_string(file(&root)).expect("there"), text);
+        std::fs::write(file(root), text).expect("a file");
+        let error = Progress::update(root, |_| ()).expect_err("refused").to_string();
+        assert_eq!(std::fs::read_to_string(file(root)).expect("there"), text);
         error
     };
     assert!(error_of("format = 1\n[tasks\n").starts_with("my/progress.toml:2: "));
     assert!(error_of("format = 9\ntasks = 4\n").contains("has format 9"));
-    let _ = std::fs::remove_dir_all(&root);
 }

@@ -18,25 +18,24 @@ fn paths_do_not_tell_where_it_was_compiled() {
 
 #[test]
 fn a_mark_of_utf_8_is_left_out_and_another_encoding_is_named() {
-    let path = std::env::temp_dir().join(format!("xtask-encoding-{}.cu", std::process::id()));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.cu");
     std::fs::write(&path, "\u{feff}// a\n").expect("a file");
     assert_eq!(read_source(&path).expect("readable"), "// a\n");
     std::fs::write(&path, [0xff, 0xfe, b'/', 0]).expect("a file");
     let error = read_source(&path).expect_err("UTF-16").to_string();
     assert!(error.ends_with(".cu is not text in UTF-8; save it as UTF-8 in your editor"), "{error}");
-    let _ = std::fs::remove_file(&path);
 }
 
 #[test]
 fn headers_that_include_each_other_are_read_once_and_devices_never() {
-    let root = std::env::temp_dir().join(format!("xtask-includes-{}", std::process::id()));
-    let kernels = root.join("kernels");
+    let root = tempfile::tempdir().expect("a folder");
+    let kernels = root.path().join("kernels");
     std::fs::create_dir_all(&kernels).expect("a folder");
     std::fs::write(kernels.join("a.cuh"), "#include \"b.cuh\"\n").expect("a file");
     std::fs::write(kernels.join("b.cuh"), "#include \"a.cuh\"\n").expect("a file");
     let source = "  # include  \"a.cuh\"  // why\n#if 0\n#include \"/dev/zero\"\n#endif\n";
-    let found = local_includes(&root, &kernels.join("k.cu"), source).expect("readable");
+    let found = local_includes(root.path(), &kernels.join("k.cu"), source).expect("readable");
     let names: Vec<_> = found.iter().filter_map(|include| include.path.file_name()).collect();
     assert_eq!(names, ["b.cuh", "a.cuh"]);
-    let _ = std::fs::remove_dir_all(&root);
 }

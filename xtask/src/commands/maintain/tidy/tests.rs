@@ -14,7 +14,8 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
     const KERNEL: catalog::CatalogKernel =
         catalog::CatalogKernel { name: "sgemm_v99_new", source: Some("v99_new"), work: catalog::Work::Sgemm };
     const STEP: Step = Step { id: "v99", name: "new", idea: "the newest idea", kernels: &[KERNEL] };
-    let root = std::env::temp_dir().join(format!("tidy-step-{}", std::process::id()));
+    let root = tempfile::tempdir().expect("a folder");
+    let root = root.path();
     let complained = |files: &[(&str, &str)]| {
         for (name, text) in files {
             let path = root.join(name);
@@ -22,8 +23,8 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
             std::fs::write(path, text).expect("a file");
         }
         let mut names = Vec::new();
-        walk(&root, &root, &mut names).expect("files");
-        let mut rules = Rules { root: &root, files: names, found: Vec::new() };
+        walk(root, root, &mut names).expect("files");
+        let mut rules = Rules { root, files: names, found: Vec::new() };
         rules.steps(&[STEP]);
         let lines: Vec<String> = rules.found.iter().map(ToString::to_string).collect();
         lines.join("\n")
@@ -64,7 +65,6 @@ fn a_new_step_is_complained_about_until_it_is_whole() {
         ("book/data/a-sums.json", "\"sgemm_v99_new\""),
         ("book/data/a.json", &format!("{{\"schema\": 1, {run}, \"measurements\": [{measurement}]}}")),
     ]);
-    let _ = std::fs::remove_dir_all(&root);
     assert_eq!(whole, "");
 }
 
