@@ -93,6 +93,10 @@ impl Format {
     }
 }
 
+const fn plain(name: &'static str, work: Work) -> CatalogKernel {
+    CatalogKernel { name, source: None, work }
+}
+
 const fn sgemm(name: &'static str, source: &'static str) -> CatalogKernel {
     CatalogKernel { name, source: Some(source), work: Work::Sgemm }
 }
@@ -105,207 +109,150 @@ const fn transpose(name: &'static str, source: &'static str) -> CatalogKernel {
     CatalogKernel { name, source: Some(source), work: Work::Transpose }
 }
 
-const fn transposed(name: &'static str, work: Work) -> CatalogKernel {
-    CatalogKernel { name, source: Some("v08_gemm_transposed"), work }
+const fn transposed(name: &'static str, (a, b): (bool, bool)) -> CatalogKernel {
+    CatalogKernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
 }
 
-const fn tensor(name: &'static str, source: &'static str, [operands, result]: [Format; 2]) -> CatalogKernel {
+/// Returns a kernel for tensor cores. The result of narrow operands is in bf16 if the name ends so; all others are FP32.
+const fn tensor(name: &'static str, (source, operands): (&'static str, Format)) -> CatalogKernel {
+    let result = match (operands, name.as_bytes()) {
+        (Format::Bf16 | Format::E4m3, [.., b'_', b'b', b'f', b'1', b'6']) => Format::Bf16,
+        _ => Format::Fp32,
+    };
     let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
     CatalogKernel { name, source: Some(source), work }
 }
 
 /// Returns a kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
-const fn with_b_transposed(name: &'static str, source: &'static str, [operands, result]: [Format; 2]) -> CatalogKernel {
-    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: false };
-    CatalogKernel { name, source: Some(source), work }
-}
-
-const fn fast_fp8(name: &'static str, result: Format) -> CatalogKernel {
-    let operands = Format::E4m3;
-    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation: true };
-    CatalogKernel { name, source: Some("v12_fp8"), work }
-}
-
-const fn cpu(name: &'static str) -> CatalogKernel {
-    CatalogKernel { name, source: None, work: Work::Cpu }
+const fn with_b_transposed(
+    name: &'static str, (source, operands, fast_accumulation): (&'static str, Format, bool),
+) -> CatalogKernel {
+    let kernel = tensor(name, (source, operands));
+    let Work::Tensor { result, .. } = kernel.work else { return kernel };
+    CatalogKernel { work: Work::Tensor { operands, result, b_transposed: true, fast_accumulation }, ..kernel }
 }
 
 /// Prefix that records put before the entry point of a kernel in Rust.
 pub const RUST: &str = "rust::";
 
-pub const STEPS: &[Step] = &[
-    Step {
-        id: "v00",
-        name: "cpu",
-        idea: "the reference, and how far a CPU gets",
-        kernels: &[
-            cpu("cpu_serial"),
-            cpu("cpu_reordered"),
-            cpu("cpu_blocked"),
-            cpu("cpu_parallel"),
-            cpu("cpu_strassen"),
-            cpu("cpu_library"),
-        ],
-    },
-    Step {
-        id: "v01",
-        name: "naive",
-        idea: "one thread per element; coalescing is who sits beside whom",
-        kernels: &[
-            sgemm("sgemm_v01_row_per_lane", "v01_row_per_lane"),
-            sgemm("sgemm_v01_col_per_lane", "v01_col_per_lane"),
-            dgemm("dgemm_v01_row_per_lane", "v01_row_per_lane"),
-            dgemm("dgemm_v01_col_per_lane", "v01_col_per_lane"),
-        ],
-    },
-    Step {
-        id: "v02",
-        name: "shared",
-        idea: "a block shares a tile of A and of B through shared memory",
-        kernels: &[
-            sgemm("sgemm_v02_tile16", "v02_shared"),
-            sgemm("sgemm_v02_tile32", "v02_shared"),
-            sgemm("sgemm_v02_strip", "v02_strip"),
-            dgemm("dgemm_v02_tile16", "v02_shared"),
-            dgemm("dgemm_v02_tile32", "v02_shared"),
-        ],
-    },
-    Step {
-        id: "v03",
-        name: "register",
-        idea: "a tile of C per thread, accumulated in registers",
-        kernels: &[
-            sgemm("sgemm_v03_from_global", "v03_from_global"),
-            sgemm("sgemm_v03_from_shared", "v03_from_shared"),
-        ],
-    },
-    Step {
-        id: "v04",
-        name: "float4",
-        idea: "sixteen bytes per lane on every trip to global memory",
-        kernels: &[sgemm("sgemm_v04_float4", "v04_float4")],
-    },
-    Step {
-        id: "v05",
-        name: "bank-conflict-free",
-        idea: "32 banks, and no two lanes in one",
-        kernels: &[sgemm("sgemm_v05_bank_conflict_free", "v05_bank_conflict_free")],
-    },
-    Step {
-        id: "v06",
-        name: "outer-product",
-        idea: "fragments in registers, then a rank-1 update",
-        kernels: &[sgemm("sgemm_v06_outer_product", "v06_outer_product")],
-    },
-    Step {
-        id: "v07",
-        name: "double-buffer",
-        idea: "load the next tile while computing on this one",
-        kernels: &[sgemm("sgemm_v07_double_buffer", "v07_double_buffer")],
-    },
-    Step {
-        id: "v08",
-        name: "transpose-tile",
-        idea: "layouts: a tile turns rows into columns",
-        kernels: &[
-            transpose("transpose_serial", "v08_transpose_threads"),
-            transpose("transpose_row_per_thread", "v08_transpose_threads"),
-            transpose("transpose_coalesced_reads", "v08_transpose_coalesced"),
-            transpose("transpose_coalesced_writes", "v08_transpose_coalesced"),
-            transpose("transpose_tile", "v08_transpose_tile"),
-            transpose("transpose_padded", "v08_transpose_padded"),
-            transpose("transpose_swizzled", "v08_transpose_swizzled"),
-            transpose("transpose_rectangular", "v08_transpose_rectangular"),
-            transpose("transpose_float4", "v08_transpose_float4"),
-            transposed("sgemm_v08_nn", Work::SgemmTransposed { a: false, b: false }),
-            transposed("sgemm_v08_nt", Work::SgemmTransposed { a: false, b: true }),
-            transposed("sgemm_v08_tn", Work::SgemmTransposed { a: true, b: false }),
-            transposed("sgemm_v08_tt", Work::SgemmTransposed { a: true, b: true }),
-        ],
-    },
-    Step {
-        id: "v09",
-        name: "cublas",
-        idea: "the yardstick, and how to call it on row-major data",
-        kernels: &[CatalogKernel { name: "cublas_sgemm", source: None, work: Work::Cublas }],
-    },
-    Step {
-        id: "v10",
-        name: "tensor-cores",
-        idea: "a warp multiplies whole tiles in one instruction",
-        kernels: &[
-            tensor("bf16gemm_v10_wmma", "v10_wmma", [Format::Bf16, Format::Fp32]),
-            tensor("tf32gemm_v10_wmma", "v10_wmma", [Format::Tf32, Format::Fp32]),
-            tensor("bf16gemm_v10_shared", "v10_shared", [Format::Bf16, Format::Fp32]),
-            tensor("tf32gemm_v10_shared", "v10_shared", [Format::Tf32, Format::Fp32]),
-            tensor("bf16gemm_v10_large_warps", "v10_large_warps", [Format::Bf16, Format::Fp32]),
-            tensor("tf32gemm_v10_large_warps", "v10_large_warps", [Format::Tf32, Format::Fp32]),
-            tensor("bf16gemm_v10_ahead", "v10_ahead", [Format::Bf16, Format::Fp32]),
-            tensor("tf32gemm_v10_ahead", "v10_ahead", [Format::Tf32, Format::Fp32]),
-            tensor("bf16gemm_v10_parts", "v10_parts", [Format::Bf16, Format::Fp32]),
-            tensor("tf32gemm_v10_parts", "v10_parts", [Format::Tf32, Format::Fp32]),
-            tensor("sgemm_v10_three_tf32", "v10_three_tf32", [Format::Fp32, Format::Fp32]),
-        ],
-    },
-    Step {
-        id: "v11",
-        name: "register-banks",
-        idea: "register banks, copies that need no threads, and tiles that fit the grid",
-        kernels: &[
-            sgemm("sgemm_v11_large_tile", "v11_large_tile"),
-            sgemm("sgemm_v11_free_banks", "v11_free_banks"),
-            sgemm("sgemm_v11_small_tile", "v11_small_tile"),
-            sgemm("sgemm_v11_slices_16x32", "v11_slices"),
-            sgemm("sgemm_v11_slices_32x32", "v11_slices"),
-            sgemm("sgemm_v11_async_copy", "v11_async_copy"),
-            sgemm("sgemm_v11_producer", "v11_producer"),
-            sgemm("sgemm_v11_split_k", "v11_stream_k"),
-            sgemm("sgemm_v11_stream_k", "v11_stream_k"),
-            CatalogKernel { name: "v11_gemm", source: None, work: Work::Sgemm },
-        ],
-    },
-    Step {
-        id: "v12",
-        name: "hopper",
-        idea: "tensor cores that read shared memory, a unit that fills it, and blocks that share it",
-        kernels: &[
-            tensor("gemm_v12_mma_ring_f32", "v12_mma_ring", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_mma_ring_bf16", "v12_mma_ring", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_wgmma_f32", "v12_wgmma", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_wgmma_bf16", "v12_wgmma", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_ring_f32", "v12_ring", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_ring_bf16", "v12_ring", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_persistent_f32", "v12_persistent", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_persistent_bf16", "v12_persistent", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_multicast_f32", "v12_multicast", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_multicast_bf16", "v12_multicast", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_store_f32", "v12_store", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_store_bf16", "v12_store", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_store_192_f32", "v12_store", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_store_192_bf16", "v12_store", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_ping_pong_f32", "v12_ping_pong", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_ping_pong_bf16", "v12_ping_pong", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_ping_pong_192_f32", "v12_ping_pong", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_ping_pong_192_bf16", "v12_ping_pong", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_small_128x128_f32", "v12_small", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_small_128x128_bf16", "v12_small", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_small_64x128_f32", "v12_small", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_small_64x128_bf16", "v12_small", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_small_64x64_f32", "v12_small", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_small_64x64_bf16", "v12_small", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_split_128x128_f32", "v12_split", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_split_128x128_bf16", "v12_split", [Format::Bf16, Format::Bf16]),
-            tensor("gemm_v12_split_64x64_f32", "v12_split", [Format::Bf16, Format::Fp32]),
-            tensor("gemm_v12_split_64x64_bf16", "v12_split", [Format::Bf16, Format::Bf16]),
-            tensor("sgemm_v12_six_bf16", "v12_six_bf16", [Format::Fp32, Format::Fp32]),
-            with_b_transposed("gemm_v12_tf32_f32", "v12_tf32", [Format::Tf32, Format::Fp32]),
-            fast_fp8("gemm_v12_fp8_fast_f32", Format::Fp32),
-            fast_fp8("gemm_v12_fp8_fast_bf16", Format::Bf16),
-            with_b_transposed("gemm_v12_fp8_f32", "v12_fp8", [Format::E4m3, Format::Fp32]),
-            with_b_transposed("gemm_v12_fp8_bf16", "v12_fp8", [Format::E4m3, Format::Bf16]),
-        ],
-    },
-];
+/// Steps, each with rows of kernels that have the same source and do the same work.
+macro_rules! steps {
+    ($(id: $id:literal, name: $name:literal, idea: $idea:literal,
+        kernels: [$($make:ident $args:tt: $($kernel:literal),+);+ $(;)?];)*) => {
+        &[$(Step { id: $id, name: $name, idea: $idea, kernels: &[$($($make($kernel, $args)),+),+] }),*]
+    };
+}
+
+#[rustfmt::skip]
+#[allow(unused_parens, reason = "where a row of kernels has one argument")]
+pub const STEPS: &[Step] = steps! {
+    id: "v00", name: "cpu", idea: "the reference, and how far a CPU gets",
+    kernels: [
+        plain(Work::Cpu): "cpu_serial", "cpu_reordered", "cpu_blocked", "cpu_parallel", "cpu_strassen", "cpu_library";
+    ];
+
+    id: "v01", name: "naive", idea: "one thread per element; coalescing is who sits beside whom",
+    kernels: [
+        sgemm("v01_row_per_lane"): "sgemm_v01_row_per_lane";
+        sgemm("v01_col_per_lane"): "sgemm_v01_col_per_lane";
+        dgemm("v01_row_per_lane"): "dgemm_v01_row_per_lane";
+        dgemm("v01_col_per_lane"): "dgemm_v01_col_per_lane";
+    ];
+
+    id: "v02", name: "shared", idea: "a block shares a tile of A and of B through shared memory",
+    kernels: [
+        sgemm("v02_shared"): "sgemm_v02_tile16", "sgemm_v02_tile32";
+        sgemm("v02_strip"): "sgemm_v02_strip";
+        dgemm("v02_shared"): "dgemm_v02_tile16", "dgemm_v02_tile32";
+    ];
+
+    id: "v03", name: "register", idea: "a tile of C per thread, accumulated in registers",
+    kernels: [
+        sgemm("v03_from_global"): "sgemm_v03_from_global";
+        sgemm("v03_from_shared"): "sgemm_v03_from_shared";
+    ];
+
+    id: "v04", name: "float4", idea: "sixteen bytes per lane on every trip to global memory",
+    kernels: [sgemm("v04_float4"): "sgemm_v04_float4"];
+
+    id: "v05", name: "bank-conflict-free", idea: "32 banks, and no two lanes in one",
+    kernels: [sgemm("v05_bank_conflict_free"): "sgemm_v05_bank_conflict_free"];
+
+    id: "v06", name: "outer-product", idea: "fragments in registers, then a rank-1 update",
+    kernels: [sgemm("v06_outer_product"): "sgemm_v06_outer_product"];
+
+    id: "v07", name: "double-buffer", idea: "load the next tile while computing on this one",
+    kernels: [sgemm("v07_double_buffer"): "sgemm_v07_double_buffer"];
+
+    id: "v08", name: "transpose-tile", idea: "layouts: a tile turns rows into columns",
+    kernels: [
+        transpose("v08_transpose_threads"): "transpose_serial", "transpose_row_per_thread";
+        transpose("v08_transpose_coalesced"): "transpose_coalesced_reads", "transpose_coalesced_writes";
+        transpose("v08_transpose_tile"): "transpose_tile";
+        transpose("v08_transpose_padded"): "transpose_padded";
+        transpose("v08_transpose_swizzled"): "transpose_swizzled";
+        transpose("v08_transpose_rectangular"): "transpose_rectangular";
+        transpose("v08_transpose_float4"): "transpose_float4";
+        transposed(false, false): "sgemm_v08_nn";
+        transposed(false, true): "sgemm_v08_nt";
+        transposed(true, false): "sgemm_v08_tn";
+        transposed(true, true): "sgemm_v08_tt";
+    ];
+
+    id: "v09", name: "cublas", idea: "the yardstick, and how to call it on row-major data",
+    kernels: [plain(Work::Cublas): "cublas_sgemm"];
+
+    id: "v10", name: "tensor-cores", idea: "a warp multiplies whole tiles in one instruction",
+    kernels: [
+        tensor("v10_wmma", Format::Bf16): "bf16gemm_v10_wmma";
+        tensor("v10_wmma", Format::Tf32): "tf32gemm_v10_wmma";
+        tensor("v10_shared", Format::Bf16): "bf16gemm_v10_shared";
+        tensor("v10_shared", Format::Tf32): "tf32gemm_v10_shared";
+        tensor("v10_large_warps", Format::Bf16): "bf16gemm_v10_large_warps";
+        tensor("v10_large_warps", Format::Tf32): "tf32gemm_v10_large_warps";
+        tensor("v10_ahead", Format::Bf16): "bf16gemm_v10_ahead";
+        tensor("v10_ahead", Format::Tf32): "tf32gemm_v10_ahead";
+        tensor("v10_parts", Format::Bf16): "bf16gemm_v10_parts";
+        tensor("v10_parts", Format::Tf32): "tf32gemm_v10_parts";
+        tensor("v10_three_tf32", Format::Fp32): "sgemm_v10_three_tf32";
+    ];
+
+    id: "v11", name: "register-banks",
+    idea: "register banks, copies that need no threads, and tiles that fit the grid",
+    kernels: [
+        sgemm("v11_large_tile"): "sgemm_v11_large_tile";
+        sgemm("v11_free_banks"): "sgemm_v11_free_banks";
+        sgemm("v11_small_tile"): "sgemm_v11_small_tile";
+        sgemm("v11_slices"): "sgemm_v11_slices_16x32", "sgemm_v11_slices_32x32";
+        sgemm("v11_async_copy"): "sgemm_v11_async_copy";
+        sgemm("v11_producer"): "sgemm_v11_producer";
+        sgemm("v11_stream_k"): "sgemm_v11_split_k", "sgemm_v11_stream_k";
+        plain(Work::Sgemm): "v11_gemm";
+    ];
+
+    id: "v12", name: "hopper",
+    idea: "tensor cores that read shared memory, a unit that fills it, and blocks that share it",
+    kernels: [
+        tensor("v12_mma_ring", Format::Bf16): "gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16";
+        tensor("v12_wgmma", Format::Bf16): "gemm_v12_wgmma_f32", "gemm_v12_wgmma_bf16";
+        tensor("v12_ring", Format::Bf16): "gemm_v12_ring_f32", "gemm_v12_ring_bf16";
+        tensor("v12_persistent", Format::Bf16): "gemm_v12_persistent_f32", "gemm_v12_persistent_bf16";
+        tensor("v12_multicast", Format::Bf16): "gemm_v12_multicast_f32", "gemm_v12_multicast_bf16";
+        tensor("v12_store", Format::Bf16): "gemm_v12_store_f32", "gemm_v12_store_bf16",
+            "gemm_v12_store_192_f32", "gemm_v12_store_192_bf16";
+        tensor("v12_ping_pong", Format::Bf16): "gemm_v12_ping_pong_f32", "gemm_v12_ping_pong_bf16",
+            "gemm_v12_ping_pong_192_f32", "gemm_v12_ping_pong_192_bf16";
+        tensor("v12_small", Format::Bf16): "gemm_v12_small_128x128_f32", "gemm_v12_small_128x128_bf16",
+            "gemm_v12_small_64x128_f32", "gemm_v12_small_64x128_bf16",
+            "gemm_v12_small_64x64_f32", "gemm_v12_small_64x64_bf16";
+        tensor("v12_split", Format::Bf16): "gemm_v12_split_128x128_f32", "gemm_v12_split_128x128_bf16",
+            "gemm_v12_split_64x64_f32", "gemm_v12_split_64x64_bf16";
+        tensor("v12_six_bf16", Format::Fp32): "sgemm_v12_six_bf16";
+        with_b_transposed("v12_tf32", Format::Tf32, false): "gemm_v12_tf32_f32";
+        with_b_transposed("v12_fp8", Format::E4m3, true): "gemm_v12_fp8_fast_f32", "gemm_v12_fp8_fast_bf16";
+        with_b_transposed("v12_fp8", Format::E4m3, false): "gemm_v12_fp8_f32", "gemm_v12_fp8_bf16";
+    ];
+};
 
 /// Sources of the kernels that the library of v11 chooses from; no step runs one of them alone.
 pub const LIBRARY_SOURCES: [&str; 2] = ["v11_gemm", "v11_pack"];
