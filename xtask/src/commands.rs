@@ -1,5 +1,23 @@
 //! One module per subcommand, with its arguments and its `run`, grouped by who uses them.
 
+/// Defines the commands of a group, each with its help, its arguments and the function that runs it.
+macro_rules! commands {
+    ($($(#[$help:meta])* $name:ident($args:ty) => $run:path,)*) => {
+        #[derive(clap::Subcommand)]
+        pub(crate) enum Command {
+            $($(#[$help])* $name($args),)*
+        }
+
+        impl Command {
+            pub(crate) fn run(&self) -> anyhow::Result<xtask_support::CommandOutcome> {
+                match self {
+                    $(Self::$name(args) => $run(args),)*
+                }
+            }
+        }
+    };
+}
+
 pub(crate) mod learn;
 pub(crate) mod maintain;
 pub(crate) mod measure;

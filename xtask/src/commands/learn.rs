@@ -12,55 +12,33 @@ mod questions;
 mod remedies;
 mod watch;
 
-use anyhow::Result;
-use xtask_support::CommandOutcome;
-
-#[derive(clap::Subcommand)]
-pub(crate) enum Command {
+commands! {
     /// Measure steps, after verifying their results
-    Bench(xtask_bench::Args),
+    Bench(xtask_bench::Args) => xtask_bench::run,
     /// Begin a task: write its starter to my/
-    Start(exercise::StartArgs),
+    Start(exercise::StartArgs) => exercise::start,
     /// Check your copy of a task, or the kernels of steps
-    Check(check::Args),
+    Check(check::Args) => check::run,
     /// Check your copy of a task each time you save it
-    Watch(watch::Args),
+    Watch(watch::Args) => watch::run,
     /// Give a hint that fits the last check
     ///
     /// The first level is a nudge; the next are the concept, pseudo-code and a part of the solution
-    Hint(hint::Args),
+    Hint(hint::Args) => hint::run,
     /// Show the counters of each line of a kernel: requests, sectors, wavefronts
     ///
     /// Of a code, such as E-RACE, say what it means, with an example.
     /// With --machine, show its machine code: instructions with their control bits, stall reasons, the predicted time,
     /// and the busiest loop clock by clock
-    Explain(explain::Args),
+    Explain(explain::Args) => explain::run,
     /// Answer the questions of a step before you run it
-    Predict(predict::Args),
+    Predict(predict::Args) => predict::run,
     /// Print the questions of an assignment with the numbers that are drawn for a student
-    Questions(questions::Args),
+    Questions(questions::Args) => questions::run,
     /// Compare your copy with the starter, or with the finished kernel once it has passed
-    Diff(exercise::DiffArgs),
+    Diff(exercise::DiffArgs) => exercise::diff,
     /// Begin a task again; your copy is kept in another file
-    Reset(exercise::ResetArgs),
+    Reset(exercise::ResetArgs) => exercise::reset,
     /// Show the finished kernel of a task that you passed
-    Solution(exercise::SolutionArgs),
-}
-
-impl Command {
-    pub(crate) fn run(&self) -> Result<CommandOutcome> {
-        match self {
-            Self::Bench(args) => xtask_bench::run(args),
-            Self::Start(args) => exercise::start(args),
-            Self::Check(args) => check::run(args),
-            Self::Watch(args) => watch::run(args),
-            Self::Hint(args) => hint::run(args),
-            Self::Explain(args) => explain::run(args),
-            Self::Predict(args) => predict::run(args),
-            Self::Questions(args) => questions::run(args),
-            Self::Diff(args) => exercise::diff(args),
-            Self::Reset(args) => exercise::reset(args),
-            Self::Solution(args) => exercise::solution(args),
-        }
-    }
+    Solution(exercise::SolutionArgs) => exercise::solution,
 }

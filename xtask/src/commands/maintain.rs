@@ -11,40 +11,21 @@ mod starters;
 mod tidy;
 pub(crate) mod wheel;
 
-use anyhow::Result;
-use xtask_support::CommandOutcome;
-
-#[derive(clap::Subcommand)]
-pub(crate) enum Command {
+commands! {
     /// Build the book, check it, or keep it up to date while you write
-    Book(book::Args),
+    Book(book::Args) => book::run,
     /// Download the compiler NVRTC 12.4 into target/nvrtc
-    Setup(setup::Args),
+    Setup(setup::Args) => setup::run,
     /// Compile CUDA sources to the PTX committed beside them
-    Ptx(ptx::Args),
+    Ptx(ptx::Args) => ptx::run,
     /// Write the starters of all tasks
-    Starters(starters::Args),
+    Starters(starters::Args) => starters::run,
     /// Compile the task solutions that the tests judge
-    Solutions(solutions::Args),
+    Solutions(solutions::Args) => solutions::run,
     /// Compile the kernels in tests/fixtures, or show one
-    Fixtures(fixtures::Args),
+    Fixtures(fixtures::Args) => fixtures::run,
     /// Check the rules of the repository
-    Tidy(tidy::Args),
+    Tidy(tidy::Args) => tidy::run,
     /// Update the generated parts of the documents
-    Readme(readme::Args),
-}
-
-impl Command {
-    pub(crate) fn run(&self) -> Result<CommandOutcome> {
-        match self {
-            Self::Book(args) => book::run(args),
-            Self::Setup(args) => setup::run(args),
-            Self::Ptx(args) => ptx::run(args),
-            Self::Starters(args) => starters::run(args),
-            Self::Solutions(args) => solutions::run(args),
-            Self::Fixtures(args) => fixtures::run(args),
-            Self::Tidy(args) => tidy::run(args),
-            Self::Readme(args) => readme::run(args),
-        }
-    }
+    Readme(readme::Args) => readme::run,
 }
