@@ -30,13 +30,9 @@ pub const fn constant(source: &str, name: &str) -> Option<u32> {
 }
 
 const fn defined(source: &[u8], name: &[u8]) -> Option<u32> {
-    match definition(source, name) {
-        Some(at) => match product(source, at) {
-            Some((value, _)) => Some(value),
-            None => None,
-        },
-        None => None,
-    }
+    let Some(at) = definition(source, name) else { return None };
+    let Some((value, _)) = product(source, at) else { return None };
+    Some(value)
 }
 
 const KEYWORD: &[u8] = b"constexpr int ";
@@ -82,14 +78,9 @@ const fn product(source: &[u8], at: usize) -> Option<(u32, usize)> {
             return Some((value, at));
         }
         let Some((next, end)) = factor(source, at + 1) else { return None };
-        let result = match operator {
-            b'*' => value.checked_mul(next),
-            _ => value.checked_div(next),
-        };
-        (value, at) = match result {
-            Some(result) => (result, end),
-            None => return None,
-        };
+        let result = if operator == b'*' { value.checked_mul(next) } else { value.checked_div(next) };
+        let Some(result) = result else { return None };
+        (value, at) = (result, end);
     }
 }
 
@@ -106,31 +97,15 @@ const fn factor(source: &[u8], at: usize) -> Option<(u32, usize)> {
     let (before, rest) = source.split_at(at);
     let (text, _) = rest.split_at(end - at);
     if byte(source, at).is_ascii_digit() {
-        return match number(text) {
-            Some(value) => Some((value, end)),
-            None => None,
-        };
+        let Ok(digits) = std::str::from_utf8(text) else { return None };
+        let Ok(value) = u32::from_str_radix(digits, 10) else { return None };
+        return Some((value, end));
     }
     // A constant is defined before its use, so a definition in terms of itself has no value.
     match defined(before, text) {
         Some(value) if !text.is_empty() => Some((value, end)),
         _ => None,
     }
-}
-
-const fn number(digits: &[u8]) -> Option<u32> {
-    let (mut value, mut i) = (0_u32, 0);
-    while i < digits.len() {
-        if !digits[i].is_ascii_digit() {
-            return None;
-        }
-        value = match value.checked_mul(10) {
-            Some(value) => value + (digits[i] - b'0') as u32,
-            None => return None,
-        };
-        i += 1;
-    }
-    Some(value)
 }
 
 /// Returns the end of the name or number that begins here.

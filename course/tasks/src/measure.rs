@@ -13,10 +13,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::work::TaskWork;
 
-/// Declares [`Measure`]: each row has the column of an explanation in which the measure is seen line by line, and its
-/// words for a sentence.
+/// Declares [`Measure`]: each row has the column of an explanation in which the measure is seen line by line, the works
+/// that have it (`any`, or only a `product`), and its words for a sentence.
 macro_rules! measures {
-    ($($(#[$attribute:meta])* $name:ident: $column:ident, $words:literal;)*) => {
+    (@is_of_products any) => { false };
+    (@is_of_products product) => { true };
+    ($($(#[$attribute:meta])* $name:ident: $column:ident, $works:ident, $words:literal;)*) => {
         /// A number that counters or a trace of a kernel give, for criteria and questions.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
@@ -39,44 +41,52 @@ macro_rules! measures {
                     $(Self::$name => Column::$column,)*
                 }
             }
+
+            /// Returns whether the measure has a meaning for a kernel that computes `work`.
+            pub fn fits(self, work: TaskWork) -> bool {
+                let is_of_products = match self {
+                    $(Self::$name => measures!(@is_of_products $works),)*
+                };
+                !(is_of_products && work.is_transpose())
+            }
         }
     };
 }
 
 measures! {
-    LoadSectorsPerFma: Sectors, "sectors of global loads per multiply-add of a warp";
-    GlobalLoadRequestsPerFma: Requests, "global loads per multiply-add of a warp";
-    LoadSectorsPerElement: Sectors, "sectors of global loads per element of the result";
-    StoreSectorsPerElement: Sectors, "sectors of global stores per element of the result";
-    StoreRequestsPerElement: Requests, "global stores of a warp per 32 elements of the result";
-    LoadEfficiency: Sectors, "share of the bytes in loaded sectors that lanes asked for";
-    StoreEfficiency: Sectors, "share of the bytes in stored sectors that lanes wrote";
-    WideGlobalBytes: Requests, "share of bytes loaded from global memory by 128-bit accesses";
-    WideStoreBytes: Requests, "share of bytes stored to global memory by 128-bit accesses";
-    WideSharedBytes: SharedRequests, "share of bytes loaded from shared memory by 128-bit accesses";
-    BytesPerSharedLoad: SharedRequests, "bytes that a lane gets from a load from shared memory";
-    SharedLoadRequestsPerFma: SharedRequests, "loads from shared memory per multiply-add of a warp";
-    SharedLoadRequestsAsWrittenPerFma: SharedRequests,
+    LoadSectorsPerFma: Sectors, product, "sectors of global loads per multiply-add of a warp";
+    GlobalLoadRequestsPerFma: Requests, product, "global loads per multiply-add of a warp";
+    LoadSectorsPerElement: Sectors, any, "sectors of global loads per element of the result";
+    StoreSectorsPerElement: Sectors, any, "sectors of global stores per element of the result";
+    StoreRequestsPerElement: Requests, any, "global stores of a warp per 32 elements of the result";
+    LoadEfficiency: Sectors, any, "share of the bytes in loaded sectors that lanes asked for";
+    StoreEfficiency: Sectors, any, "share of the bytes in stored sectors that lanes wrote";
+    WideGlobalBytes: Requests, any, "share of bytes loaded from global memory by 128-bit accesses";
+    WideStoreBytes: Requests, any, "share of bytes stored to global memory by 128-bit accesses";
+    WideSharedBytes: SharedRequests, any, "share of bytes loaded from shared memory by 128-bit accesses";
+    BytesPerSharedLoad: SharedRequests, any, "bytes that a lane gets from a load from shared memory";
+    SharedLoadRequestsPerFma: SharedRequests, product, "loads from shared memory per multiply-add of a warp";
+    SharedLoadRequestsAsWrittenPerFma: SharedRequests, product,
         "loads from shared memory, as written, per multiply-add of a warp";
-    SharedWordsPerFma: SharedRequests, "words that a lane loads from shared memory per multiply-add";
-    FmasPerSharedLoad: SharedRequests, "multiply-adds of a warp per load from shared memory";
-    FmasPerGlobalLoad: Requests, "multiply-adds of a warp per load from global memory";
-    SharedWavefrontsPerFma: Wavefronts, "wavefronts of shared memory per multiply-add of a warp";
-    WavefrontsPerSharedLoad: Wavefronts, "wavefronts per load from shared memory";
-    WavefrontsPerSharedStore: Wavefronts, "wavefronts per store to shared memory";
-    SharedExcessPerFma: Excess,
+    SharedWordsPerFma: SharedRequests, product, "words that a lane loads from shared memory per multiply-add";
+    FmasPerSharedLoad: SharedRequests, product, "multiply-adds of a warp per load from shared memory";
+    FmasPerGlobalLoad: Requests, product, "multiply-adds of a warp per load from global memory";
+    SharedWavefrontsPerFma: Wavefronts, product, "wavefronts of shared memory per multiply-add of a warp";
+    WavefrontsPerSharedLoad: Wavefronts, any, "wavefronts per load from shared memory";
+    WavefrontsPerSharedStore: Wavefronts, any, "wavefronts per store to shared memory";
+    SharedExcessPerFma: Excess, product,
         "wavefronts of shared memory beyond the necessary ones, per multiply-add of a warp";
-    SharedExcess: Excess, "wavefronts of shared memory beyond the necessary ones";
+    SharedExcess: Excess, any, "wavefronts of shared memory beyond the necessary ones";
     /// These are loads, stores and asynchronous copies.
-    SharedRequests: SharedRequests, "accesses of warps to shared memory";
-    BarriersPerTile: Barriers, "barriers that a warp arrives at for {bk} steps of k";
-    BarriersPerWarp: Barriers, "barriers that a warp arrives at";
-    DivergentBranches: DivergentBranches, "branches at which lanes of a warp go different ways";
-    LocalRequestsPerFma: LocalRequests, "accesses to local memory per multiply-add of a warp";
-    FmasDone: MultiplyAdds, "multiply-adds done per one that the result takes";
-    TensorFmas: Instructions, "multiply-adds done on tensor cores per one that the result takes";
-    AsyncBytes: Requests, "share of bytes loaded from global memory by asynchronous copies";
-    LoadAhead: Requests,
+    SharedRequests: SharedRequests, any, "accesses of warps to shared memory";
+    BarriersPerTile: Barriers, product, "barriers that a warp arrives at for {bk} steps of k";
+    BarriersPerWarp: Barriers, any, "barriers that a warp arrives at";
+    DivergentBranches: DivergentBranches, any, "branches at which lanes of a warp go different ways";
+    LocalRequestsPerFma: LocalRequests, product, "accesses to local memory per multiply-add of a warp";
+    FmasDone: MultiplyAdds, product, "multiply-adds done per one that the result takes";
+    TensorFmas: Instructions, product, "multiply-adds done on tensor cores per one that the result takes";
+    AsyncBytes: Requests, any, "share of bytes loaded from global memory by asynchronous copies";
+    LoadAhead: Requests, product,
         "share of global loads that nothing waits for until half of a tile's multiply-adds are done";
 }
 
@@ -104,28 +114,6 @@ impl Measure {
     /// Returns whether the measure comes from the trace of a warp, and not from counters.
     pub fn needs_trace(self) -> bool {
         self == Self::LoadAhead
-    }
-
-    /// Returns whether the measure has a meaning for a kernel that computes `work`.
-    pub fn fits(self, work: TaskWork) -> bool {
-        let of_products = matches!(
-            self,
-            Self::LoadSectorsPerFma
-                | Self::GlobalLoadRequestsPerFma
-                | Self::SharedLoadRequestsPerFma
-                | Self::SharedLoadRequestsAsWrittenPerFma
-                | Self::SharedWordsPerFma
-                | Self::FmasPerSharedLoad
-                | Self::FmasPerGlobalLoad
-                | Self::SharedWavefrontsPerFma
-                | Self::SharedExcessPerFma
-                | Self::BarriersPerTile
-                | Self::LocalRequestsPerFma
-                | Self::FmasDone
-                | Self::TensorFmas
-                | Self::LoadAhead
-        );
-        !(of_products && work.is_transpose())
     }
 
     /// Returns whether the measure is of accesses to global or shared memory.
