@@ -65,21 +65,20 @@ fn ideal(lanes: &Lanes, bytes: u64, is_load: bool) -> usize {
 fn main() {
     let mut n_equal = 0;
     let mut told: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for row in MEASURED.lines().skip(1) {
-        let cells = cells(row);
-        let [space, op, bytes, name, counter, measured, measured_ideal, offsets] = cells.as_slice() else {
-            panic!("eight cells in `{row}`");
-        };
+    for row in csv::Reader::from_reader(MEASURED.as_bytes()).into_records() {
+        let row = row.expect("a row of eight cells");
+        let [space, op, bytes, name, counter, measured, measured_ideal, offsets] =
+            [0, 1, 2, 3, 4, 5, 6, 7].map(|at| &row[at]);
         let lanes: Vec<Option<u64>> = offsets.split(' ').map(|offset| offset.parse().ok()).collect();
         let bytes: u64 = bytes.parse().expect("bytes per lane");
         let is_load = op == "load";
-        let ours = match space.as_str() {
+        let ours = match space {
             "global" => sectors(&lanes, bytes),
             _ => wavefronts(&lanes, bytes, is_load),
         };
-        assert_eq!(ours.to_string(), *measured, "{space} {op} {name}");
+        assert_eq!(ours.to_string(), measured, "{space} {op} {name}");
         if space == "shared" {
-            assert_eq!(ideal(&lanes, bytes, is_load).to_string(), *measured_ideal, "{op} {name}");
+            assert_eq!(ideal(&lanes, bytes, is_load).to_string(), measured_ideal, "{op} {name}");
         }
         n_equal += 1;
         if !name.starts_with("random") {
@@ -94,18 +93,4 @@ fn main() {
         }
     }
     println!("{n_equal} patterns, stores and random ones among them: the rules give what the H200 counted");
-}
-
-/// Returns the cells of a line; one with commas in it stands in quotes.
-fn cells(row: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut quoted = false;
-    for c in row.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(String::new()),
-            c => cells.last_mut().expect("there is one").push(c),
-        }
-    }
-    cells
 }

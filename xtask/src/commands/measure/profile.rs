@@ -282,14 +282,18 @@ struct Seen {
 
 /// Reads the table that `ncu --csv` writes: a line per launch and metric.
 fn parse(text: &str) -> Result<Vec<Seen>> {
-    let mut lines = text.lines().filter(|line| line.starts_with('"')).map(cells);
-    let heading = lines.next().context("the profiler's answer has no table")?;
+    let table: Vec<&str> = text.lines().filter(|line| line.starts_with('"')).collect();
+    ensure!(!table.is_empty(), "the profiler's answer has no table");
+    let table = table.join("\n");
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(table.as_bytes());
+    let heading = reader.headers()?.clone();
     let mut all: Vec<(String, Seen)> = Vec::new();
-    for row in lines {
+    for row in reader.records() {
+        let row = row?;
         let cell = |column: &str| {
             let at = heading.iter().position(|cell| cell == column);
             let at = at.with_context(|| format!("the profiler's table has no column {column}"))?;
-            anyhow::Ok(row.get(at).map_or("", String::as_str))
+            anyhow::Ok(row.get(at).unwrap_or_default())
         };
         let (id, metric) = (cell("ID")?, cell("Metric Name")?);
         if all.last().is_none_or(|(last, _)| last != id) {
@@ -302,23 +306,6 @@ fn parse(text: &str) -> Result<Vec<Seen>> {
         }
     }
     Ok(all.into_iter().map(|(_, seen)| seen).collect())
-}
-
-/// Splits a line of CSV: `"a","b""c"` has the cells `a` and `b"c`.
-fn cells(line: &str) -> Vec<String> {
-    let mut cells = Vec::new();
-    let (mut cell, mut quoted) = (String::new(), false);
-    let mut letters = line.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '"' if quoted && letters.next_if_eq(&'"').is_some() => cell.push('"'),
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
-            other => cell.push(other),
-        }
-    }
-    cells.push(cell);
-    cells
 }
 
 /// Reads sizes of a grid or a block as the profiler prints them: `(32, 8, 1)`.

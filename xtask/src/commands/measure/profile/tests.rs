@@ -30,11 +30,6 @@ fn a_complaint_of_the_profiler_is_told() {
     assert_eq!(complaints(ANSWER), "");
 }
 
-#[test]
-fn cells_may_hold_commas_and_quotes() {
-    assert_eq!(cells(r#""a","b,c","d""e","""#), ["a", "b,c", "d\"e", ""]);
-}
-
 /// Returns a launch in which nothing happened, except for stores to shared memory.
 fn launch_of(ours: u64, theirs: u64) -> (Profile, Launched) {
     let mut metrics: BTreeMap<String, u64> = BTreeMap::new();
