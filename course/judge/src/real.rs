@@ -2,14 +2,13 @@
 //!
 //! A kernel must first pass on the emulated GPU, because nothing stops an endless one on a real GPU.
 
-use catalog::Shape;
 use harness::foreign::run;
 use harness::{Gpu, StepError};
 use harness::{inputs::Accumulator, session::load};
-use tasks::verdict::{Part, Status, Verdict, WrongOutput};
+use tasks::verdict::{Part, Status, Verdict};
 
 use crate::trial::{Mismatch, trials};
-use crate::{Request, shapes};
+use crate::{JudgeError, Request, shapes};
 
 /// Requirement of the part, as a clause.
 const WHAT: &str = "right on a real GPU, where everything else ran on the emulated one";
@@ -47,18 +46,8 @@ pub fn add(request: &Request<'_>, verdict: &mut Verdict, gpu: Result<Gpu, StepEr
     verdict.parts.push(part);
 }
 
-#[derive(Debug, thiserror::Error)]
-enum Failure {
-    #[error(transparent)]
-    NotLoaded(#[from] StepError),
-    #[error("on {shape}: {why}")]
-    Launch { shape: Shape, why: StepError },
-    #[error("on {shape}: {}", .wrong.in_a_sentence())]
-    WrongResult { shape: Shape, wrong: Box<WrongOutput> },
-}
-
 /// Runs all shapes, up to the first failure.
-fn run_shapes<T: Accumulator>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Failure> {
+fn run_shapes<T: Accumulator>(request: &Request<'_>, gpu: &Gpu) -> Result<(), JudgeError> {
     let task = request.task;
     let kernel = load(gpu, request.ptx, &task.entry)?;
     for shape in shapes::shapes_for(task, request.seed, request.shapes) {
@@ -73,9 +62,9 @@ fn run_shapes<T: Accumulator>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Fa
             let names = task.work.parameters().iter();
             let arguments: Vec<_> = names.filter_map(|(_, name)| trial.argument(name)).collect();
             let got = run(gpu, &kernel, config, &inputs, &trial.start, &arguments)
-                .map_err(|why| Failure::Launch { shape, why })?;
+                .map_err(|why| format!("on {shape}: {why}"))?;
             if let Some(Mismatch { wrong, .. }) = trial.mismatch(task, &got) {
-                return Err(Failure::WrongResult { shape, wrong: Box::new(wrong) });
+                return Err(format!("on {shape}: {}", wrong.in_a_sentence()).into());
             }
         }
     }

@@ -10,6 +10,7 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use catalog::files::FileError;
 use serde::Deserialize;
 
 use crate::solutions::{PackedPtx, SolutionError, edited, entries, included, join, read, sibling_path, unpacked};
@@ -77,10 +78,9 @@ struct Entry {
 /// Reads the kernels of a folder, sorted by name.
 pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     let folder = Path::new(folder);
-    let unreadable = |why| SolutionError::Unreadable { file: folder.display().to_string(), why };
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(root.join(folder)).map_err(unreadable)? {
-        let file = entry.map_err(unreadable)?.file_name();
+    for entry in std::fs::read_dir(root.join(folder)).map_err(FileError::at(folder))? {
+        let file = entry.map_err(FileError::at(folder))?.file_name();
         let Some(name) = file.to_str().and_then(|file| file.strip_suffix(".cu")) else { continue };
         let path = folder.join(&file);
         found.push(Fixture { name: name.to_owned(), source: joined(root, &path)?, path, ..Fixture::default() });
@@ -89,7 +89,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     if root.join(&file).exists() {
         let shown = file.display().to_string();
         for entry in entries::<Entry>(root, &file)? {
-            let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
+            let complain = |why: String| SolutionError::Wrong(format!("{shown}: {}: {why}", entry.name));
             if found.iter().any(|known| known.name == entry.name) {
                 return Err(complain("the name is used twice".into()));
             }

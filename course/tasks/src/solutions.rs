@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use catalog::files::FileError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use crate::paths::SOLUTIONS as FOLDER;
@@ -37,12 +38,10 @@ pub struct Solution {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SolutionError {
-    #[error("{file}: {why}")]
-    Unreadable { file: String, why: std::io::Error },
-    #[error("{file}: {why}")]
-    Syntax { file: String, why: String },
-    #[error("{file}: {name}: {why}")]
-    Content { file: String, name: String, why: String },
+    #[error("{0}")]
+    Wrong(String),
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error(transparent)]
     Catalogue(#[from] CatalogueError),
 }
@@ -90,7 +89,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
     let mut found: Vec<Solution> = Vec::new();
     for entry in entries {
         let name = format!("{step}/{}", entry.name);
-        let complain = |why: String| SolutionError::Content { file: shown.clone(), name: entry.name.clone(), why };
+        let complain = |why: String| SolutionError::Wrong(format!("{shown}: {}: {why}", entry.name));
         if found.iter().any(|known| known.name == name) {
             return Err(complain("the name is used twice".into()));
         }
@@ -111,8 +110,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         let base = variant::reference_of(step);
         let text = read(root, &base)?;
         for point in &variant.points {
-            let file = base.display().to_string();
-            let complain_of = |why| SolutionError::Content { file: file.clone(), name: point.to_string(), why };
+            let complain_of = |why| SolutionError::Wrong(format!("{}: {point}: {why}", base.display()));
             found.push(Solution {
                 name: format!("{step}/{}-{}", variant::ID, point.slug()),
                 task: variant.task(step, point).map_err(complain_of)?,
@@ -133,7 +131,7 @@ pub(crate) fn entries<E: DeserializeOwned>(root: &Path, file: &Path) -> Result<V
     struct File<E> {
         kernel: Vec<E>,
     }
-    let complain = |error| SolutionError::Syntax { file: file.display().to_string(), why: one_line(&error) };
+    let complain = |error| SolutionError::Wrong(format!("{}: {}", file.display(), one_line(&error)));
     toml::from_str(&read(root, file)?).map(|file: File<E>| file.kernel).map_err(complain)
 }
 
@@ -150,8 +148,7 @@ pub(crate) fn edited(mut text: String, base: &Path, edits: &[[String; 2]]) -> Re
 }
 
 pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
-    std::fs::read_to_string(root.join(file))
-        .map_err(|why| SolutionError::Unreadable { file: file.display().to_string(), why })
+    Ok(std::fs::read_to_string(root.join(file)).map_err(FileError::at(file))?)
 }
 
 /// Appends the text of a file unless it is already included.
@@ -236,10 +233,11 @@ pub fn compiled(root: &Path, step: &str) -> Result<Vec<PackedPtx>, SolutionError
 pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<PackedPtx>, SolutionError> {
     let shown = file.display().to_string();
     match std::fs::read(root.join(file)) {
-        Ok(bytes) => unpack(&bytes)
-            .ok_or_else(|| SolutionError::Syntax { file: shown, why: format!("not made by `cargo xtask {command}`") }),
+        Ok(bytes) => {
+            unpack(&bytes).ok_or_else(|| SolutionError::Wrong(format!("{shown}: not made by `cargo xtask {command}`")))
+        }
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(why) => Err(SolutionError::Unreadable { file: shown, why }),
+        Err(why) => Err(FileError::at(file)(why).into()),
     }
 }
 

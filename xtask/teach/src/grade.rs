@@ -52,7 +52,7 @@ pub(crate) fn run(args: &Grade) -> Result<CommandOutcome> {
         None => None,
     };
     let given = match &args.points {
-        Some(path) => named(path).and_then(|(text, name)| Ok(points::parse(&text, &name)?))?,
+        Some(path) => named(path).and_then(|(text, name)| points::parse(&text, &name))?,
         None => GivenPoints::new(),
     };
     if lies_inside(&args.out, &args.submissions) {
