@@ -36,7 +36,7 @@ pub(crate) fn task(root: &Path, asked: &str) -> Result<Task> {
 pub(crate) fn listed(root: &Path, asked: &str) -> Result<Task> {
     let name = TaskName::parse(asked).map_err(|error| Stop::Usage(error.to_string()))?;
     let catalogue = Catalogue::load(root, &name.step)?;
-    let task = catalogue.find(&name).map_err(|error| Stop::Usage(error.to_string()))?;
+    let task = catalogue.find(&name).map_err(Stop::Usage)?;
     Ok(task.clone())
 }
 

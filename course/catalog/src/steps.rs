@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     /// Number of the step, such as `v05`: also its package, and the prefix of its files.
@@ -113,7 +111,7 @@ const fn transposed(name: &'static str, (a, b): (bool, bool)) -> CatalogKernel {
     CatalogKernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
 }
 
-/// Returns a kernel for tensor cores. The result of narrow operands is in bf16 if the name ends so; all others are FP32.
+/// Returns a kernel for tensor cores. The result of narrow operands is in bf16 if the name ends so, others in FP32.
 const fn tensor(name: &'static str, (source, operands): (&'static str, Format)) -> CatalogKernel {
     let result = match (operands, name.as_bytes()) {
         (Format::Bf16 | Format::E4m3, [.., b'_', b'b', b'f', b'1', b'6']) => Format::Bf16,
@@ -277,28 +275,8 @@ pub const PROGRAMS: [Standalone; 1] = [Standalone {
 
 /// The error for a name that no step with kernels has.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub struct UnknownStep {
-    pub asked: String,
-    /// The step with the nearest name.
-    pub near: Option<&'static str>,
-    pub program: Option<Standalone>,
-}
-
-impl fmt::Display for UnknownStep {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(Standalone { id, command, .. }) = self.program {
-            return write!(
-                f,
-                "{id} is a program of its own, without kernels to check or measure here; run it with: {command}"
-            );
-        }
-        write!(f, "there is no step `{}`", self.asked)?;
-        if let Some(near) = self.near {
-            write!(f, " (did you mean {near}?)")?;
-        }
-        write!(f, "; the steps are {} (see: cargo xtask list)", range())
-    }
-}
+#[error("{0}")]
+pub struct UnknownStep(String);
 
 /// Formats the numbers of the steps: `v00 … v12`. A missing number is a program without kernels, or a step to come.
 pub fn range() -> String {
@@ -324,10 +302,15 @@ pub fn find(text: &str) -> Result<&'static Step, UnknownStep> {
     let is_asked =
         |id: &str, name: &str| name == asked.replace('_', "-") || number.is_some_and(|n| id == format!("v{n:02}"));
     let step = STEPS.iter().find(|step| is_asked(step.id, step.name));
-    step.ok_or_else(|| UnknownStep {
-        near: nearest(&asked),
-        program: PROGRAMS.into_iter().find(|program| is_asked(program.id, program.name)),
-        asked: text.to_owned(),
+    step.ok_or_else(|| {
+        if let Some(Standalone { id, command, .. }) = PROGRAMS.iter().find(|program| is_asked(program.id, program.name))
+        {
+            return UnknownStep(format!(
+                "{id} is a program of its own, without kernels to check or measure here; run it with: {command}"
+            ));
+        }
+        let near = nearest(&asked).map(|near| format!(" (did you mean {near}?)")).unwrap_or_default();
+        UnknownStep(format!("there is no step `{text}`{near}; the steps are {} (see: cargo xtask list)", range()))
     })
 }
 

@@ -11,7 +11,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
 use catalog::files::FileError;
 use catalog::provenance::{sha256, target_of};
 use tasks::drawn::{self, DrawnTexts};
@@ -91,7 +91,7 @@ pub fn choose(
                 let (task, drawn) = draw(root, &catalogue, seed)?;
                 (task, Some(drawn))
             }
-            _ => (catalogue.find(name)?.clone(), None),
+            _ => (catalogue.find(name).map_err(Error::msg)?.clone(), None),
         };
         let task = if rust { in_rust(&task, names)? } else { task };
         ensure!(given.iter().all(|known| known.task.name != *name), "{name} is named twice");

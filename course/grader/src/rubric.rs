@@ -40,7 +40,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use anyhow::{Context as _, Result, anyhow, bail, ensure};
+use anyhow::{Context as _, Error, Result, anyhow, bail, ensure};
 use catalog::{files::FileError, provenance::target_of};
 use serde::{Deserialize, Serialize};
 use tasks::task::Question;
@@ -267,7 +267,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask> {
     let name = TaskName::parse(&table.name)?;
     let catalogue = Catalogue::load(root, &name.step)?;
     let task = match (&table.drawn, &catalogue.variant) {
-        (None, _) => catalogue.find(&name)?.clone(),
+        (None, _) => catalogue.find(&name).map_err(Error::msg)?.clone(),
         (Some(point), Some(variant)) if name.id.as_deref() == Some(variant::ID) => {
             variant.task(&name.step, point).map_err(|why| anyhow!("drawn: {why}"))?
         }

@@ -16,13 +16,13 @@ use std::sync::Arc;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, DriverError};
 
-use crate::device::cublas::{Cublas, NoCublas};
+use crate::device::cublas::Cublas;
 use crate::{StepError, device::counters::Report};
 
 #[derive(Debug)]
 pub struct Gpu {
     /// NVIDIA's library for this device, loaded on first use.
-    cublas: OnceCell<Result<Cublas, NoCublas>>,
+    cublas: OnceCell<Result<Cublas, String>>,
     /// Modules that are loaded, by their text: compiling one takes a driver some time.
     modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
     /// The primary context of device 0.
@@ -216,7 +216,7 @@ impl Gpu {
         })
     }
 
-    pub fn cublas(&self) -> Result<&Cublas, &NoCublas> {
+    pub fn cublas(&self) -> Result<&Cublas, &String> {
         self.cublas.get_or_init(|| Cublas::open(&self.stream)).as_ref()
     }
 }

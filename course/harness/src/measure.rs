@@ -13,7 +13,7 @@ use cudarc::cublas::{CudaBlas, result::CublasError};
 use cudarc::driver::{CudaFunction, LaunchConfig};
 
 use crate::device::Gpu;
-use crate::device::cublas::{self, NoCublas};
+use crate::device::cublas;
 use crate::device::session::{Launch, Operands};
 use crate::kernel::{
     Gemm, Kernel, KernelSource, LaunchGemm, LaunchKind, LaunchTranspose, MultiplyCublas, MultiplyLibrary, Product,
@@ -65,11 +65,11 @@ pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case
         }
         LaunchKind::Cublas { open, multiply } => {
             if let Err(why) = cublas::provide() {
-                return Ok(KernelOutcome::not_run(why.to_string()));
+                return Ok(KernelOutcome::not_run(why));
             }
             let mut workspace = match cublas::workspace(&gpu.stream) {
                 Ok(workspace) => workspace,
-                Err(why) => return Ok(KernelOutcome::not_run(why.to_string())),
+                Err(why) => return Ok(KernelOutcome::not_run(why)),
             };
             let opened = open(gpu.stream.clone()).and_then(|blas| {
                 // SAFETY: the handle was just made for this stream, and goes before the memory.
@@ -78,7 +78,7 @@ pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case
             });
             match opened {
                 Ok(blas) => subject(None).product(case.problems(), &|_, shape, _| library(&blas, multiply, shape)),
-                Err(error) => Ok(KernelOutcome::not_run(NoCublas::from(error).to_string())),
+                Err(error) => Ok(KernelOutcome::not_run(cublas::does_not_start(error))),
             }
         }
         LaunchKind::Library { open } => match open(&gpu.stream) {

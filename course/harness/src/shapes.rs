@@ -14,22 +14,8 @@ pub fn default_size(emulated: bool) -> usize {
 /// The largest volume of recorded shapes that the emulated device counts: counts of larger ones show nothing new.
 pub const EMULATED: f64 = 1.1e9;
 
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum DoesNotFit {
-    #[error("{what} of {shape} needs {} on the device, which has {}", bytes(*.needed), bytes(*.available))]
-    Device { what: &'static str, shape: Shape, needed: f64, available: f64 },
-    #[error("verifying {what} of {shape} needs {} of memory, and {} are free", bytes(*.needed), bytes(*.available))]
-    Host { what: &'static str, shape: Shape, needed: f64, available: f64 },
-}
-
-impl From<DoesNotFit> for StepError {
-    fn from(error: DoesNotFit) -> Self {
-        Self::Usage(error.to_string())
-    }
-}
-
 /// Checks that a problem fits: operands on the device, and what verifying it takes in memory.
-pub fn check_fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), DoesNotFit> {
+pub fn check_fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), StepError> {
     let Shape { m, n, k } = shape;
     let what = match work {
         Work::Transpose => "a transpose",
@@ -45,14 +31,18 @@ pub fn check_fits(work: Work, shape: Shape, gpu: &Gpu) -> Result<(), DoesNotFit>
     let width = needed / elements;
     let available = gpu.info.memory as f64;
     if needed > available {
-        return Err(DoesNotFit::Device { what, shape, needed, available });
+        let (needed, available) = (bytes(needed), bytes(available));
+        let text = format!("{what} of {shape} needs {needed} on the device, which has {available}");
+        return Err(StepError::Usage(text));
     }
     // The inputs and the answer in FP64, what came out, and room for a second problem of the same kind.
     let host = 2.0 * elements * (width + 8.0) + if gpu.emulator.is_some() { needed } else { 0.0 };
-    match available_memory().filter(|available| host > *available) {
-        Some(available) => Err(DoesNotFit::Host { what, shape, needed: host, available }),
-        None => Ok(()),
+    if let Some(free) = available_memory().filter(|free| host > *free) {
+        let (needed, free) = (bytes(host), bytes(free));
+        let text = format!("verifying {what} of {shape} needs {needed} of memory, and {free} are free");
+        return Err(StepError::Usage(text));
     }
+    Ok(())
 }
 
 /// Returns the free memory of this machine, in bytes.

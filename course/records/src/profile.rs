@@ -17,7 +17,7 @@ use crate::record_file::{RecordError, record_file};
 use crate::run::Run;
 use catalog::{shape::Shape, text::grouped};
 
-pub use sheet::{PAGE, SHEET, Sheet, SheetError};
+pub use sheet::{PAGE, SHEET, Sheet};
 
 pub const SCHEMA: u32 = 1;
 

@@ -10,10 +10,11 @@ mod tests;
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, anyhow};
 use catalog::files::FileError;
 use serde::Deserialize;
 
-use crate::solutions::{PackedPtx, SolutionError, edited, entries, included, join, read, sibling_path, unpacked};
+use crate::solutions::{PackedPtx, edited, entries, included, join, read, sibling_path, unpacked};
 
 /// Folders of fixtures, from the root of the checkout.
 pub const FOLDERS: [&str; 5] = [
@@ -76,7 +77,7 @@ struct Entry {
 }
 
 /// Reads the kernels of a folder, sorted by name.
-pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
+pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>> {
     let folder = Path::new(folder);
     let mut found = Vec::new();
     for entry in std::fs::read_dir(root.join(folder)).map_err(FileError::at(folder))? {
@@ -89,7 +90,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
     if root.join(&file).exists() {
         let shown = file.display().to_string();
         for entry in entries::<Entry>(root, &file)? {
-            let complain = |why: String| SolutionError::Wrong(format!("{shown}: {}: {why}", entry.name));
+            let complain = |why: String| anyhow!("{shown}: {}: {why}", entry.name);
             if found.iter().any(|known| known.name == entry.name) {
                 return Err(complain("the name is used twice".into()));
             }
@@ -119,7 +120,7 @@ pub fn load(root: &Path, folder: &str) -> Result<Vec<Fixture>, SolutionError> {
 }
 
 /// Returns the text of a file, with the files that it includes as text, and those that they include.
-fn joined(root: &Path, file: &Path) -> Result<String, SolutionError> {
+fn joined(root: &Path, file: &Path) -> Result<String> {
     let mut text = String::new();
     let mut included_files = Vec::new();
     for line in read(root, file)?.split_inclusive('\n') {
@@ -154,6 +155,6 @@ pub fn compiled_file(folder: &str) -> PathBuf {
 }
 
 /// Reads the packed PTX of a folder; none where the file is missing.
-pub fn compiled(root: &Path, folder: &str) -> Result<Vec<PackedPtx>, SolutionError> {
+pub fn compiled(root: &Path, folder: &str) -> Result<Vec<PackedPtx>> {
     unpacked(root, &compiled_file(folder), "fixtures")
 }

@@ -5,11 +5,12 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Result, anyhow};
 use catalog::files::FileError;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 pub use crate::paths::SOLUTIONS as FOLDER;
-use crate::task::{Catalogue, CatalogueError, Task, TaskName};
+use crate::task::{Catalogue, Task, TaskName};
 use crate::toml_error::one_line;
 use crate::variant;
 
@@ -34,16 +35,6 @@ pub struct Solution {
     pub base: PathBuf,
     /// Source text of the kernel, after the edits.
     pub source: String,
-}
-
-#[derive(Debug, thiserror::Error)]
-pub enum SolutionError {
-    #[error("{0}")]
-    Wrong(String),
-    #[error(transparent)]
-    File(#[from] FileError),
-    #[error(transparent)]
-    Catalogue(#[from] CatalogueError),
 }
 
 #[derive(Deserialize)]
@@ -78,7 +69,7 @@ impl Expect {
 }
 
 /// Reads the solutions of a step, including the references of its variant task. A step without a file has none.
-pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
+pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>> {
     let file = Path::new(FOLDER).join(step).with_extension("toml");
     if !root.join(&file).exists() {
         return Ok(Vec::new());
@@ -89,7 +80,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
     let mut found: Vec<Solution> = Vec::new();
     for entry in entries {
         let name = format!("{step}/{}", entry.name);
-        let complain = |why: String| SolutionError::Wrong(format!("{shown}: {}: {why}", entry.name));
+        let complain = |why: String| anyhow!("{shown}: {}: {why}", entry.name);
         if found.iter().any(|known| known.name == name) {
             return Err(complain("the name is used twice".into()));
         }
@@ -110,7 +101,7 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
         let base = variant::reference_of(step);
         let text = read(root, &base)?;
         for point in &variant.points {
-            let complain_of = |why| SolutionError::Wrong(format!("{}: {point}: {why}", base.display()));
+            let complain_of = |why| anyhow!("{}: {point}: {why}", base.display());
             found.push(Solution {
                 name: format!("{step}/{}-{}", variant::ID, point.slug()),
                 task: variant.task(step, point).map_err(complain_of)?,
@@ -125,13 +116,13 @@ pub fn load(root: &Path, step: &str) -> Result<Vec<Solution>, SolutionError> {
 }
 
 /// Reads the entries `[[kernel]]` of a file.
-pub(crate) fn entries<E: DeserializeOwned>(root: &Path, file: &Path) -> Result<Vec<E>, SolutionError> {
+pub(crate) fn entries<E: DeserializeOwned>(root: &Path, file: &Path) -> Result<Vec<E>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct File<E> {
         kernel: Vec<E>,
     }
-    let complain = |error| SolutionError::Wrong(format!("{}: {}", file.display(), one_line(&error)));
+    let complain = |error| anyhow!("{}: {}", file.display(), one_line(&error));
     toml::from_str(&read(root, file)?).map(|file: File<E>| file.kernel).map_err(complain)
 }
 
@@ -147,14 +138,12 @@ pub(crate) fn edited(mut text: String, base: &Path, edits: &[[String; 2]]) -> Re
     Ok(text)
 }
 
-pub(crate) fn read(root: &Path, file: &Path) -> Result<String, SolutionError> {
+pub(crate) fn read(root: &Path, file: &Path) -> Result<String> {
     Ok(std::fs::read_to_string(root.join(file)).map_err(FileError::at(file))?)
 }
 
 /// Appends the text of a file unless it is already included.
-pub(crate) fn join(
-    root: &Path, file: &Path, text: &mut String, included_files: &mut Vec<PathBuf>,
-) -> Result<(), SolutionError> {
+pub(crate) fn join(root: &Path, file: &Path, text: &mut String, included_files: &mut Vec<PathBuf>) -> Result<()> {
     if included_files.iter().any(|known| known == file) {
         return Ok(());
     }
@@ -187,7 +176,7 @@ pub(crate) fn sibling_path(file: &Path, name: &str) -> PathBuf {
 }
 
 /// Returns the headers of a kernel: the common one, and those that the kernel includes, directly or not.
-pub fn headers(root: &Path, source: &str) -> Result<Vec<PathBuf>, SolutionError> {
+pub fn headers(root: &Path, source: &str) -> Result<Vec<PathBuf>> {
     let mut found = vec![PathBuf::from(HEADER)];
     for name in source.lines().filter_map(included) {
         join(root, &Path::new("kernels").join(name), &mut String::new(), &mut found)?;
@@ -197,7 +186,7 @@ pub fn headers(root: &Path, source: &str) -> Result<Vec<PathBuf>, SolutionError>
 
 impl Solution {
     /// Returns the hash of the sources that it is compiled from.
-    pub fn digest(&self, root: &Path) -> Result<String, SolutionError> {
+    pub fn digest(&self, root: &Path) -> Result<String> {
         let mut texts = vec![self.source.clone()];
         texts.extend(headers(root, &self.source)?.iter().map(|file| read(root, file)).collect::<Result<Vec<_>, _>>()?);
         Ok(catalog::provenance::sha256(texts.join("\0").as_bytes()))
@@ -225,17 +214,15 @@ pub fn compiled_file(step: &str) -> PathBuf {
 }
 
 /// Reads the packed PTX of a step; none where the file is missing.
-pub fn compiled(root: &Path, step: &str) -> Result<Vec<PackedPtx>, SolutionError> {
+pub fn compiled(root: &Path, step: &str) -> Result<Vec<PackedPtx>> {
     unpacked(root, &compiled_file(step), "solutions")
 }
 
 /// Reads a file that `cargo xtask {command}` packs; none where the file is missing.
-pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<PackedPtx>, SolutionError> {
+pub(crate) fn unpacked(root: &Path, file: &Path, command: &str) -> Result<Vec<PackedPtx>> {
     let shown = file.display().to_string();
     match std::fs::read(root.join(file)) {
-        Ok(bytes) => {
-            unpack(&bytes).ok_or_else(|| SolutionError::Wrong(format!("{shown}: not made by `cargo xtask {command}`")))
-        }
+        Ok(bytes) => unpack(&bytes).ok_or_else(|| anyhow!("{shown}: not made by `cargo xtask {command}`")),
         Err(why) if why.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(why) => Err(FileError::at(file)(why).into()),
     }

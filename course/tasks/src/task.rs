@@ -38,24 +38,14 @@ impl Catalogue {
     }
 
     /// Finds a task as [`Self::task`] does; the error names the existing tasks.
-    pub fn find(&self, name: &TaskName) -> Result<&Task, UnknownTask> {
-        self.task(name).ok_or_else(|| UnknownTask {
-            name: name.clone(),
-            step: self.step.clone(),
-            known: self.tasks.iter().map(|task| task.name.to_string()).collect(),
+    pub fn find(&self, name: &TaskName) -> Result<&Task, String> {
+        self.task(name).ok_or_else(|| {
+            let step = &self.step;
+            let known: Vec<String> = self.tasks.iter().map(|task| task.name.to_string()).collect();
+            let known = if known.is_empty() { "no tasks".into() } else { known.join(", ") };
+            format!("there is no task `{name}`; {step} has {known} (see: cargo xtask list {step})")
         })
     }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "there is no task `{name}`; {step} has {} (see: cargo xtask list {step})",
-    if .known.is_empty() { "no tasks".into() } else { .known.join(", ") }
-)]
-pub struct UnknownTask {
-    pub name: TaskName,
-    pub step: String,
-    pub known: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

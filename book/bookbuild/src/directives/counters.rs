@@ -21,7 +21,7 @@ impl Counters {
     /// Reads the file; a missing file gives no counters.
     pub(crate) fn load(repo: &RepoPaths) -> Result<Self> {
         let text = repo.read(&repo.root().join(SHEET));
-        text.map_or_else(|_| Ok(Self::default()), |text| Ok(Self(Sheet::parse(&text)?)))
+        text.map_or_else(|_| Ok(Self::default()), |text| Sheet::parse(&text).map(Self).map_err(Error::msg))
     }
 
     /// Returns the counters of a kernel at a size; without a size, at the first one on record.

@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Error, Result, anyhow, bail};
 use catalog::text::capital;
 use regex::Captures;
 use tasks::progress::{self, Progress};
@@ -25,7 +25,7 @@ pub(crate) fn catalogue(repo: &RepoPaths, step: &str) -> Result<Catalogue> {
 pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task> {
     let name = TaskName::parse(name)?;
     let catalogue = catalogue(repo, &name.step)?;
-    Ok(catalogue.find(&name)?.clone())
+    Ok(catalogue.find(&name).map_err(Error::msg)?.clone())
 }
 
 /// Expands `{{#task v05}}`: the task, its duration, and the commands.

@@ -22,15 +22,9 @@ use reference::{Bf16, E4m3};
 
 use crate::{inputs::Real, kernel::to_i32};
 
-/// Reason for which cuBLAS cannot be used, as in "not run: …".
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NoCublas(String);
-
-impl From<CublasError> for NoCublas {
-    fn from(CublasError(status): CublasError) -> Self {
-        Self(format!("cuBLAS does not start: {status:?}"))
-    }
+/// Returns the reason for which cuBLAS cannot be used, as in "not run: …".
+pub(crate) fn does_not_start(CublasError(status): CublasError) -> String {
+    format!("cuBLAS does not start: {status:?}")
 }
 
 /// A handle, made once per device: with it comes the workspace.
@@ -46,12 +40,12 @@ pub struct Cublas {
 
 impl Cublas {
     /// Finds the library and makes a handle for the device's stream.
-    pub fn open(stream: &Arc<CudaStream>) -> Result<Self, NoCublas> {
+    pub fn open(stream: &Arc<CudaStream>) -> Result<Self, String> {
         provide()?;
         let workspace = workspace(stream)?;
-        let handle = result::create_handle()?;
+        let handle = result::create_handle().map_err(does_not_start)?;
         let mut cublas = Self { handle, stream: stream.clone(), workspace, version: String::new() };
-        cublas.prepare()?;
+        cublas.prepare().map_err(does_not_start)?;
         Ok(cublas)
     }
 
@@ -93,8 +87,8 @@ impl Cublas {
 const WORKSPACE: usize = 32 << 20;
 
 /// Allocates memory for [`set_workspace`].
-pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, NoCublas> {
-    let none = |why| NoCublas(format!("there is no memory for cuBLAS's workspace: {}", crate::describe(why)));
+pub(crate) fn workspace(stream: &Arc<CudaStream>) -> Result<CudaSlice<u8>, String> {
+    let none = |why| format!("there is no memory for cuBLAS's workspace: {}", crate::describe(why));
     stream.alloc_zeros(WORKSPACE).map_err(none)
 }
 
@@ -119,19 +113,19 @@ impl Drop for Cublas {
 }
 
 /// Makes cuBLAS callable through cudarc, which panics where the library is missing.
-pub(crate) fn provide() -> Result<(), NoCublas> {
+pub(crate) fn provide() -> Result<(), String> {
     if emulator_client::find().is_some() {
-        return Err(NoCublas("cuBLAS needs an NVIDIA GPU".into()));
+        return Err("cuBLAS needs an NVIDIA GPU".into());
     }
     if let Some(name) = short_cut(|name| std::env::var(name).ok()) {
-        return Err(NoCublas(format!("{name} lets cuBLAS reduce the precision of its operands; unset it")));
+        return Err(format!("{name} lets cuBLAS reduce the precision of its operands; unset it"));
     }
     library::provide().map_err(|searched| {
-        NoCublas(format!(
+        format!(
             "cuBLAS is not installed here: there is no libcublas.so on the library path, nor in {}; where you have it, \
              put its folder on LD_LIBRARY_PATH",
             searched.join(", ")
-        ))
+        )
     })
 }
 

@@ -28,17 +28,6 @@ pub struct Sheet {
     pub launches: Vec<Counted>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum SheetError {
-    /// A profile whose launch is missing, or lacks a counter.
-    #[error("no emulated counters for {kernel} on {shape}")]
-    Missing { kernel: String, shape: Shape },
-    #[error("{SHEET} has schema {0}, this program reads {SCHEMA}; make it again with: cargo xtask profile --table")]
-    Schema(u32),
-    #[error("{SHEET} cannot be read: {0}; make it again with: cargo xtask profile --table")]
-    Format(serde_json::Error),
-}
-
 impl Default for Sheet {
     fn default() -> Self {
         Self { schema: SCHEMA, runs: Vec::new(), launches: Vec::new() }
@@ -50,7 +39,7 @@ impl Sheet {
     ///
     /// # Errors
     /// Names the first profile whose launch is missing, or lacks a counter.
-    pub fn new(record: &ProfileRecord, launches: &[Launched], before: Option<&Self>) -> Result<Self, SheetError> {
+    pub fn new(record: &ProfileRecord, launches: &[Launched], before: Option<&Self>) -> Result<Self, String> {
         let counted = |profile: &Profile| {
             let same = |one: &&Launched| one.kernel == profile.kernel && one.shape == profile.shape;
             let counters = launches.iter().find(same).and_then(|one| one.counters.as_ref());
@@ -58,7 +47,7 @@ impl Sheet {
             counters
                 .and_then(|counters| Counted::new(profile, counters))
                 .or_else(kept)
-                .ok_or_else(|| SheetError::Missing { kernel: profile.kernel.clone(), shape: profile.shape })
+                .ok_or_else(|| format!("no emulated counters for {} on {}", profile.kernel, profile.shape))
         };
         Ok(Self {
             schema: SCHEMA,
@@ -71,12 +60,13 @@ impl Sheet {
     ///
     /// # Errors
     /// With where in the file, and how to make it again.
-    pub fn parse(text: &str) -> Result<Self, SheetError> {
-        match serde_json::from_str::<Self>(text) {
-            Ok(sheet) if sheet.schema == SCHEMA => Ok(sheet),
-            Ok(sheet) => Err(SheetError::Schema(sheet.schema)),
-            Err(error) => Err(SheetError::Format(error)),
-        }
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let why = match serde_json::from_str::<Self>(text) {
+            Ok(sheet) if sheet.schema == SCHEMA => return Ok(sheet),
+            Ok(sheet) => format!("has schema {}, this program reads {SCHEMA}", sheet.schema),
+            Err(error) => format!("cannot be read: {error}"),
+        };
+        Err(format!("{SHEET} {why}; make it again with: cargo xtask profile --table"))
     }
 
     /// Returns a kernel on a shape; on its first where none is given.

@@ -9,7 +9,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use catalog::text::{Paint, Table};
 use catalog::{STEPS, Shape, Step};
 use records::Run;
@@ -408,9 +408,9 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     }
     // Launches that are not counted again stay.
     let before = std::fs::read_to_string(root.join(profile::SHEET)).ok();
-    let before = before.map(|text| Sheet::parse(&text)).transpose()?;
+    let before = before.map(|text| Sheet::parse(&text)).transpose().map_err(Error::msg)?;
     let kept = before.as_ref().filter(|_| !all);
-    let sheet = Sheet::new(&record, &launches, kept)?;
+    let sheet = Sheet::new(&record, &launches, kept).map_err(Error::msg)?;
     let mut stale = Vec::new();
     for (file, text) in [(profile::SHEET, sheet.text()), (profile::PAGE, sheet.page())] {
         let path = root.join(file);
