@@ -2,14 +2,10 @@
 
 use catalog::text::Table;
 use catalog::{Shape, Work};
+use records::duel::Speed;
 use records::{Outcome, Run, Samples};
-use records::{duel::Speed, record::VerifiedRun};
 
 use super::{Entry, extent, figure, time};
-
-fn hot_median(passed: &VerifiedRun) -> Option<f64> {
-    passed.hot.as_ref().map(Samples::median)
-}
 
 /// Returns a table of kernels that were timed alternately with their yardstick, and their relative speed.
 pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
@@ -23,106 +19,77 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     table
 }
 
+/// Returns a row of all that is known of each kernel. Columns may be empty.
 pub(super) fn table(shape: Shape, run: &Run, entries: &[Entry<'_>]) -> Table {
-    let any = |has: fn(&VerifiedRun) -> bool| entries.iter().filter_map(Entry::passed).any(has);
-    let is_timed = any(|p| p.hot.is_some());
-    let has_whole = any(|p| p.whole.is_some());
-    let has_cold = any(|p| p.cold.is_some());
-    let has_grid = any(|p| p.grid[0] > 0);
-    let has_shared = any(|p| p.dynamic_shared > 0);
-    let yardstick = entries.iter().filter_map(|entry| Some(entry.passed()?.yardstick.as_ref()?.name.clone())).next();
-
-    let mut columns: Vec<(String, Column<'_>)> =
-        vec![("kernel".into(), Box::new(|e| e.measurement.kernel.clone())), ("answer".into(), Box::new(answer))];
-    let passed = |show: fn(&VerifiedRun) -> String| -> Column<'_> {
-        Box::new(move |e: &Entry<'_>| e.passed().map(show).unwrap_or_default())
-    };
-    if has_grid {
-        columns.push(("grid".into(), passed(|p| extent(p.grid))));
-        columns.push(("block".into(), passed(|p| extent(p.block))));
-    }
-    if has_shared {
-        columns.push((
-            "dynamic shared".into(),
-            passed(|p| match p.dynamic_shared {
-                0 => String::new(),
-                bytes => format!("{bytes} B"),
-            }),
-        ));
-    }
-    if is_timed {
-        columns.push((
-            if has_grid { "kernel time" } else { "time" }.into(),
-            passed(|p| hot_median(p).map(time).unwrap_or_default()),
-        ));
-        columns.push((
-            "spread".into(),
-            passed(|p| p.hot.as_ref().map(|s| format!("{:.1}%", 100.0 * s.spread())).unwrap_or_default()),
-        ));
-    }
-    if has_cold {
-        columns.push(("cold".into(), passed(|p| p.cold.as_ref().map(|s| time(s.median())).unwrap_or_default())));
-    }
-    if has_whole {
-        columns.push(("whole GPU".into(), passed(|p| p.whole.as_ref().map(|s| time(s.median())).unwrap_or_default())));
-    }
-    columns.push(("CPU FP64".into(), passed(|p| p.cpu_ms.map(time).unwrap_or_default())));
-    columns.push((
-        "error".into(),
-        passed(|p| match p.accuracy.max_abs_error {
-            0.0 => "0".into(),
-            error => format!("{error:.1e}"),
-        }),
-    ));
-    columns.push((
-        "of bound".into(),
-        passed(|p| match p.accuracy.max_of_bound {
-            0.0 => String::new(),
-            part => format!("{}%", figure(100.0 * part)),
-        }),
-    ));
-    if is_timed {
-        let work = entries.first().map_or(Work::Sgemm, |entry| entry.work);
-        let unit = if work == Work::Transpose { "GB/s" } else { "GFLOP/s" };
-        columns.push((
-            unit.into(),
-            Box::new(move |e| {
-                e.passed().and_then(hot_median).map(|ms| figure(rate(e.work, shape, ms))).unwrap_or_default()
-            }),
-        ));
-        if let Some(name) = yardstick {
-            columns.push((
-                format!("of {name}"),
-                passed(|p| p.of_yardstick().map(|part| format!("{:.1}%", 100.0 * part)).unwrap_or_default()),
-            ));
-        }
-        if let Some(roofline) = run.roofline {
-            columns.push((
-                "of roofline".into(),
-                Box::new(move |e| {
-                    let most = match e.work {
-                        Work::Transpose => roofline.copy_gbs,
-                        // The roofline is that of FP32.
-                        Work::Dgemm | Work::Cpu | Work::Tensor { .. } => return String::new(),
-                        work => {
-                            let intensity = work.flops(shape) / work.bytes(shape);
-                            (roofline.fp32_tflops * 1e3).min(intensity * roofline.copy_gbs)
-                        }
-                    };
-                    let ms = e.passed().and_then(hot_median);
-                    ms.map(|ms| format!("{:.1}%", 100.0 * rate(e.work, shape, ms) / most)).unwrap_or_default()
-                }),
-            ));
-        }
-    }
-    let mut out = Table::new(columns.iter().map(|(name, _)| name.clone())).left(2);
+    let passed = || entries.iter().filter_map(Entry::passed);
+    let is_launched = passed().any(|p| p.grid[0] > 0);
+    let yardstick = passed().find_map(|p| Some(format!("of {}", p.yardstick.as_ref()?.name))).unwrap_or_default();
+    let is_transpose = entries.first().is_some_and(|entry| entry.work == Work::Transpose);
+    let mut table = Table::new([
+        "kernel",
+        "answer",
+        "grid",
+        "block",
+        "dynamic shared",
+        if is_launched { "kernel time" } else { "time" },
+        "spread",
+        "cold",
+        "whole GPU",
+        "CPU FP64",
+        "error",
+        "of bound",
+        if is_transpose { "GB/s" } else { "GFLOP/s" },
+        &yardstick,
+        "of roofline",
+    ])
+    .left(2);
+    let median = |samples: &Option<Samples>| samples.as_ref().map(|s| time(s.median())).unwrap_or_default();
+    let percent = |part: f64| format!("{:.1}%", 100.0 * part);
     for entry in entries {
-        out.row(columns.iter().map(|(_, show)| show(entry)));
+        let mut row = vec![entry.measurement.kernel.clone(), answer(entry)];
+        if let Some(p) = entry.passed() {
+            let rate = p.hot.as_ref().map(|hot| rate(entry.work, shape, hot.median()));
+            let of_roofline = || Some(percent(rate? / roofline(run, entry.work, shape)?));
+            row.extend([
+                extent(p.grid),
+                extent(p.block),
+                if p.dynamic_shared > 0 { format!("{} B", p.dynamic_shared) } else { String::new() },
+                median(&p.hot),
+                p.hot.as_ref().map(|hot| percent(hot.spread())).unwrap_or_default(),
+                median(&p.cold),
+                median(&p.whole),
+                p.cpu_ms.map(time).unwrap_or_default(),
+                match p.accuracy.max_abs_error {
+                    0.0 => "0".into(),
+                    error => format!("{error:.1e}"),
+                },
+                match p.accuracy.max_of_bound {
+                    0.0 => String::new(),
+                    part => format!("{}%", figure(100.0 * part)),
+                },
+                rate.map(figure).unwrap_or_default(),
+                p.of_yardstick().map(percent).unwrap_or_default(),
+                of_roofline().unwrap_or_default(),
+            ]);
+        }
+        table.row(row);
     }
-    out
+    table
 }
 
-type Column<'c> = Box<dyn Fn(&Entry<'_>) -> String + 'c>;
+/// Returns the most that the device allows, in the unit of [`rate`].
+fn roofline(run: &Run, work: Work, shape: Shape) -> Option<f64> {
+    let roofline = run.roofline?;
+    match work {
+        Work::Transpose => Some(roofline.copy_gbs),
+        // The roofline is that of FP32.
+        Work::Dgemm | Work::Cpu | Work::Tensor { .. } => None,
+        work => {
+            let intensity = work.flops(shape) / work.bytes(shape);
+            Some((roofline.fp32_tflops * 1e3).min(intensity * roofline.copy_gbs))
+        }
+    }
+}
 
 fn answer(entry: &Entry<'_>) -> String {
     match &entry.measurement.outcome {
