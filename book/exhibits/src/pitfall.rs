@@ -5,13 +5,13 @@
 
 use std::error::Error;
 
-use catalog::Work;
+use catalog::{Work, sizes};
 use cudarc::driver::{CudaContext, DriverError, LaunchConfig, PushKernelArg};
+use diagnosis::{Terms, WrongResult};
 use emulator_client::CheckLevel;
-use harness::diagnose::{Terms, WrongResult};
 use harness::inputs::{Data, Real as _};
 use harness::reference::Problem;
-use harness::{Shape, shapes, to_i32, verify};
+use harness::{Shape, to_i32, verify};
 use serde_json::Value;
 
 /// A kernel with the ladder's parameters: M, N, K, A, B, C.
@@ -238,7 +238,7 @@ fn quiet() -> Result<(), Box<dyn Error>> {
 /// # Panics
 /// Panics if nothing is found: then it is no pitfall.
 pub fn what_check_says(pitfall: &Pitfall, about: Shape) {
-    let all = shapes::awkward(Work::Sgemm);
+    let all = sizes::awkward(Work::Sgemm);
     assert!(all.contains(&about), "check does not try {about}");
     let outcomes = all.iter().map(|shape| (shape, judge(pitfall, *shape)));
     let failed: Vec<_> = outcomes.filter_map(|(shape, outcome)| Some((shape, outcome.err()?))).collect();
