@@ -15,19 +15,7 @@ fn decoded(text: &str) -> Result<Program> {
 
 /// Returns a kernel around a few lines, with registers of every kind.
 fn kernel_of(lines: &str) -> String {
-    format!(
-        ".version 8.4\n.target sm_90\n.address_size 64\n\
-         .extern .shared .align 16 .b8 dynamic[];\n.extern .global .u32 elsewhere;\n\
-         .global .f32 table[4] = {{1.0, 2.0, 3.0, 4.0}};\n.const .u32 limit = 7;\n\
-         .extern .func (.param .b64 r) malloc(.param .b64 n);\n.extern .func cudaSomething(); .extern .func foreign();\n\
-         .func (.reg .u32 r) twice(.reg .u32 a) {{ add.u32 r, a, a; ret; }}\n\
-         .func again() {{ call again; ret; }}\n\
-         .visible .entry k(.param .u64 out, .param .align 8 .b8 pack[24])\n{{\n\
-         .reg .pred %p<4>; .reg .b16 %rs<4>; .reg .b32 %r<8>; .reg .f32 %f<8>;\n\
-         .reg .b64 %rd<8>; .reg .f64 %fd<4>; .reg .v4 .f32 %v;\n\
-         .shared .align 8 .b8 first[40]; .shared .f32 second[8][4]; .local .b32 mine[4];\n\
-         {lines}\nret;\n}}\n"
-    )
+    format!(include_str!("kernel.ptx"), lines = lines)
 }
 
 #[track_caller]

@@ -64,22 +64,7 @@ fn a_guard_holds_for_the_call() {
 #[test]
 fn everything_is_kept() {
     // Registers of both widths and predicates, used behind a call in a loop.
-    let body = format!(
-        "mov.u32 %r10, 0; mov.u32 %r11, 7; and.b32 %r6, %r1, 3; setp.eq.u32 %p2, %r6, 2;
-        setp.gt.u32 %p3, %r1, 20; mul.wide.u32 %rd5, %r1, 1000;
-        LOOP: add.u32 %r4, %r10, %r6;
-        {}
-        add.u32 %r11, %r11, %r5;
-        @%p2 add.u32 %r11, %r11, 1;
-        @!%p3 add.u32 %r11, %r11, 10;
-        cvt.u32.u64 %r7, %rd5;
-        add.u32 %r11, %r11, %r7;
-        add.u32 %r10, %r10, 1;
-        setp.lt.u32 %p1, %r10, 3;
-        @%p1 bra LOOP;
-        st.global.u32 [%rd3], %r11;",
-        call("sum")
-    );
+    let body = format!(include_str!("ptx/keeps_everything.ptx"), call("sum"));
     check(SUM, &body, 64, |t| {
         let sum = |n: u32| n * (n + 1) / 2;
         let more = u32::from(t % 4 == 2) + 10 * u32::from(t <= 20) + 1000 * t;
@@ -99,12 +84,7 @@ fn through(index: &str) -> String {
 
 #[test]
 fn a_listed_function_has_the_prototype() {
-    let body = "
-        mov.u32 %r4, %r1; mov.u64 %rd9, square;
-        { .param .b32 a; .param .b32 b; st.param.b32 [a], %r4;
-        T: .calltargets double, square;
-        call (b), %rd9, (a), T; ld.param.b32 %r5, [b]; }
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/listed_function.ptx");
     check(TABLE, body, 32, |t| t * t);
 }
 
@@ -190,12 +170,7 @@ fn vector_registers_are_handed_over() {
     let functions = "
         .func (.reg .v2 .u32 output) swap(.reg .v2 .u32 input)
         { .reg .v2 .u32 t; mov.u32 t.x, input.y; mov.u32 t.y, input.x; mov.v2.u32 output, t; ret; }";
-    let body = "
-        .reg .v2 .u32 v; mov.u32 v.x, 7; mov.u32 v.y, %r1;
-        call (v), swap, (v);
-        mov.b64 %rd5, v; shr.u64 %rd6, %rd5, 32; cvt.u32.u64 %r5, %rd5; cvt.u32.u64 %r6, %rd6;
-        mad.lo.u32 %r5, %r5, 100, %r6; .reg .v2 .b16 w_<2>; mov.b32 w_1, %r5; shl.b16 w_1.y, w_1.x, 1; mov.b32 %r5, w_1;
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/vector_registers.ptx");
     check(functions, body, 32, |t| (100 * t + 7) * 0x20001);
 }
 

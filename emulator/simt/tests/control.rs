@@ -94,12 +94,7 @@ fn operands_out_of_range_are_told() {
 /// An H200 looks at four bits of a barrier's number; a checked launch reports it and goes on.
 #[test]
 fn the_number_of_a_barrier_is_cut() {
-    let body = "
-        shr.u32 %r5, %r1, 5;
-        shl.b32 %r5, %r5, 4;
-        add.u32 %r5, %r5, 1;
-        barrier.sync %r5, 64;
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/number_of_a_barrier.ptx");
     for (check_level, expected) in [(CheckLevel::Off, &[][..]), (CheckLevel::Checked, &["E-OPERAND"])] {
         let (codes, words) = launched(check_level, body, [1, 64], 64);
         assert_eq!(codes, expected, "{check_level:?}");
@@ -115,13 +110,7 @@ fn a_barrier_for_more_threads_than_the_block_has_is_told() {
 
 #[test]
 fn threads_that_wait_for_each_other_are_told() {
-    let body = "
-        setp.lt.u32 %p1, %r1, 32;
-        @%p1 bra ONE;
-        bar.sync 1, 64;
-        bra DONE;
-        ONE: bar.sync 2, 64;
-        DONE:";
+    let body = include_str!("ptx/waits_for_each_other.ptx");
     for check_level in [CheckLevel::Off, CheckLevel::Checked] {
         assert_eq!(launched(check_level, body, [2, 64], 64).0, ["E-BARRIER"], "{check_level:?}");
     }
@@ -129,15 +118,7 @@ fn threads_that_wait_for_each_other_are_told() {
 
 #[test]
 fn different_barriers_in_two_branches_go_on_and_are_told() {
-    let body = "
-        setp.lt.u32 %p1, %r1, 10;
-        @%p1 bra ONE;
-        bar.sync 0;
-        mov.u32 %r5, 1;
-        bra DONE;
-        ONE: bar.sync 0;
-        mov.u32 %r5, 2;
-        DONE: st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/different_barriers.ptx");
     let (codes, words) = launched(CheckLevel::Checked, body, [1, 64], 64);
     assert_eq!(codes, ["E-BARRIER"]);
     assert_eq!(words, [[2; 10].as_slice(), &[1; 54]].concat());
@@ -145,12 +126,7 @@ fn different_barriers_in_two_branches_go_on_and_are_told() {
 
 #[test]
 fn an_endless_loop_ends_with_its_budget() {
-    let body = "
-        mov.u32 %r5, 0;
-        LOOP: add.u32 %r5, %r5, 1;
-        setp.ne.u32 %p1, %r5, 0;
-        add.u32 %r5, %r5, 1;
-        bra LOOP;";
+    let body = include_str!("ptx/endless_loop.ptx");
     for check_level in [CheckLevel::Off, CheckLevel::Checked] {
         let mut device = Device::new(&kernel("", body)).check_level(check_level);
         device.budget = 1_000_000;
@@ -211,15 +187,7 @@ fn what_takes_long_counts_as_many_instructions() {
         (mma, false),
     ];
     for (work, fits) in cases {
-        let body = format!(
-            "mov.u32 %r5, 0;
-            mov.u32 %r7, 0;
-            mov.u32 %r8, 0;
-            LOOP: {work}
-            add.u32 %r5, %r5, 1;
-            setp.lt.u32 %p1, %r5, 1000;
-            @%p1 bra LOOP;"
-        );
+        let body = format!(include_str!("ptx/takes_long.ptx"), work = work);
         let mut device = Device::new(&kernel("", &body));
         device.budget = 2 * 4 * 32 * 1000;
         let words = device.words(&[0; 32]);
@@ -287,15 +255,6 @@ fn a_trap_stops_at_the_lowest_block() {
 #[test]
 fn lanes_that_a_shuffle_names_are_waited_for() {
     // Both halves of the warp come to the same shuffle, one after the other.
-    let body = "
-        and.b32 %r5, %r1, 1;
-        setp.eq.u32 %p1, %r5, 0;
-        mov.u32 %r6, 0;
-        LOOP: setp.eq.u32 %p2, %r6, 2;
-        @%p2 bra DONE;
-        add.u32 %r6, %r6, 1;
-        shfl.sync.bfly.b32 %r7, %r1, 1, 31, -1;
-        bra LOOP;
-        DONE: st.global.u32 [%rd3], %r7;";
+    let body = include_str!("ptx/waited_for_by_a_shuffle.ptx");
     assert_eq!(outcome(body, 1, 32), (0..32).map(|t| t ^ 1).collect::<Vec<_>>());
 }

@@ -7,18 +7,7 @@ use common::{Device, codes};
 /// Returns the codes that a product of `{a}`, `{b}` and sums `{c}` gives, after `body`.
 #[track_caller]
 fn found(body: &str) -> Vec<String> {
-    let text = format!(
-        ".visible .entry k(.param .u64 data) {{
-        .reg .pred %p; .reg .b32 %r<4>; .reg .b32 a<8>; .reg .b32 b<8>; .reg .b32 c<4>; .reg .b32 d<4>; .reg .b64 %rd;
-        ld.param.u64 %rd, [data]; mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 64;
-        wmma.load.a.sync.aligned.row.m16n16k16.f16 {{a0, a1, a2, a3, a4, a5, a6, a7}}, [%rd], 16;
-        wmma.load.b.sync.aligned.row.m16n16k16.f16 {{b0, b1, b2, b3, b4, b5, b6, b7}}, [%rd], 16;
-        mov.b32 c0, 0; mov.b32 c1, 0; mov.b32 c2, 0; mov.b32 c3, 0;
-        {body}
-        wmma.mma.sync.aligned.row.row.m16n16k16.f16.f16 {{d0, d1, d2, d3}},
-            {{a0, a1, a2, a3, a4, a5, a6, a7}}, {{b0, b1, b2, b3, b4, b5, b6, b7}}, {{c0, c1, c2, c3}};
-        ret; }}"
-    );
+    let text = format!(include_str!("ptx/fragments.ptx"), body = body);
     let device = Device::new(&text);
     let data = device.words(&[0; 256]);
     codes(&device.launch_line(1, 32, &[data.into()]))

@@ -199,21 +199,7 @@ const PRINT: &str = "{ .param .b64 p0; st.param.b64 [p0], %f; .param .b64 p1; st
 #[test]
 fn what_a_launch_prints_is_cut() {
     let line = "65,".repeat(2000);
-    let text = format!(
-        ".global .b8 text[2001] = {{{line}0}};
-        .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
-        .entry k() {{
-            .reg .b64 %f; .reg .b32 %i; .reg .pred %p;
-            mov.u32 %i, 0;
-            mov.u64 %f, text;
-        again:
-            {PRINT}
-            add.u32 %i, %i, 1;
-            setp.lt.u32 %p, %i, 20;
-            @%p bra again;
-            ret;
-        }}"
-    );
+    let text = format!(include_str!("ptx/prints_much.ptx"), line = line, PRINT = PRINT);
     let device = Device::new(&text).check_level(CheckLevel::Off);
     let report = device.run(40, 32, &[]);
     assert!(report.printed.len() <= limits::LAUNCH_PRINTS + 100, "{}", report.printed.len());
@@ -222,22 +208,7 @@ fn what_a_launch_prints_is_cut() {
 
 #[test]
 fn a_loop_that_prints_ends_soon() {
-    let text = format!(
-        ".global .b8 text[100] = {{{}0}};
-        .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
-        .entry k(.param .u64 count) {{
-            .reg .b64 %f, %c; .reg .b32 %i;
-            ld.param.u64 %c, [count];
-            mov.u32 %i, 0;
-            mov.u64 %f, text;
-        again:
-            {PRINT}
-            add.u32 %i, %i, 1;
-            st.global.u32 [%c], %i;
-            bra again;
-        }}",
-        "65,".repeat(99)
-    );
+    let text = format!(include_str!("ptx/prints_forever.ptx"), "65,".repeat(99), PRINT = PRINT);
     let mut device = Device::new(&text).check_level(CheckLevel::Off);
     device.budget = 100_000_000;
     let count = device.words(&[0]);
@@ -261,14 +232,7 @@ fn copies_without_a_wait_are_done_in_the_end() {
 #[test]
 fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
     // Each pair of blocks writes 512 pages of its own: more than is watched of a block, and of all blocks.
-    let text = ".entry k(.param .u64 out) {
-        .reg .b64 %out, %o; .reg .b32 %b, %t;
-        ld.param.u64 %out, [out];
-        mov.u32 %b, %ctaid.x; mov.u32 %t, %tid.x;
-        shr.u32 %t, %b, 1; mad.lo.u32 %t, %t, 512, %tid.x;
-        mul.wide.u32 %o, %t, 4096; add.u64 %out, %out, %o;
-        st.global.u32 [%out], %b;
-        ret; }";
+    let text = include_str!("ptx/writes_many_pages.ptx");
     let found = |threads: usize| {
         let (gpu, module) = load(256 << 20, text);
         let mut device = Device::new(text).check_level(CheckLevel::CheckedWithGlobalRaces);
@@ -289,15 +253,7 @@ fn races_past_what_is_watched_are_the_same_on_any_number_of_threads() {
 #[test]
 fn races_are_looked_for_where_threads_load_what_others_store() {
     let codes_of = |from: &str, grid, block| {
-        let text = format!(
-            ".entry k(.param .u64 data) {{
-            .reg .b64 %data, %o; .reg .b32 %b, %t, %x;
-            ld.param.u64 %data, [data];
-            mov.u32 %b, %ctaid.x; mov.u32 %t, %tid.x; mad.lo.u32 %t, %b, {block}, %t;
-            mul.wide.u32 %o, %t, 4; add.u64 %data, %data, %o;
-            {from} st.global.u32 [%data], %x;
-            ret; }}"
-        );
+        let text = format!(include_str!("ptx/loads_a_neighbour.ptx"), block = block, from = from);
         let device = Device::new(&text);
         codes(&device.launch_line(grid, block, &[device.words(&[7; 257]).into()]))
     };

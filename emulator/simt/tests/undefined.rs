@@ -7,18 +7,7 @@ use simt::check::{MistakeDetails, Use};
 
 /// Returns a kernel with an output of 64 words, an unwritten buffer of 256 bytes, one of 64 words, and local memory.
 fn kernel(body: &str) -> String {
-    format!(
-        ".global .align 4 .b8 text[8] = {{37, 100, 10, 0}};
-        .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
-        .visible .entry k(.param .u64 out, .param .u64 raw, .param .u64 data) {{
-        .reg .pred %p<8>; .reg .b16 %h<8>; .reg .b32 %r<16>; .reg .f32 %f<8>; .reg .b64 %rd<16>;
-        .shared .align 16 .b8 tile[1024]; .local .align 16 .b8 own[64];
-        ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [raw]; ld.param.u64 %rd3, [data];
-        mov.u32 %r1, %tid.x; mul.wide.u32 %rd4, %r1, 4;
-        add.u64 %rd1, %rd1, %rd4; add.u64 %rd3, %rd3, %rd4;
-        {body}
-        ret; }}"
-    )
+    format!(include_str!("ptx/undefined.ptx"), body = body)
 }
 
 /// Returns the findings of 32 threads.

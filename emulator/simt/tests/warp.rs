@@ -6,17 +6,7 @@ use common::{Device, codes};
 use simt::{gpu::Geometry, launch::CheckLevel};
 
 fn kernel(body: &str) -> String {
-    format!(
-        ".global .align 4 .b8 text[32] = {{104,105,32,37,100,32,37,46,49,102,10,0}};\n\
-         .const .align 4 .u32 table[4] = {{10, 20, 30, 40}};\n.extern .shared .align 16 .b8 dynamic[];\n\
-         .extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n\
-         .visible .entry k(.param .u64 out, .param .u64 in)\n{{\n\
-         .local .align 16 .b8 depot[64];\n.reg .pred %p<8>;\n.reg .b16 %h<8>;\n.reg .b32 %r<32>;\n.reg .f32 %f<8>;\n\
-         .reg .b64 %rd<16>;\n.reg .f64 %fd<4>;\n\
-         ld.param.u64 %rd1, [out];\nld.param.u64 %rd5, [in];\nmov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\n\
-         mov.u32 %r3, %ntid.x;\nmad.lo.u32 %r4, %r2, %r3, %r1;\nmul.wide.u32 %rd2, %r4, 4;\nadd.u64 %rd3, %rd1, %rd2;\n\
-         add.u64 %rd6, %rd5, %rd2;\n{body}\nret;\n}}\n"
-    )
+    format!(include_str!("ptx/warp.ptx"), body = body)
 }
 
 #[track_caller]
@@ -65,13 +55,7 @@ fn results_may_be_sources() {
 
 #[test]
 fn modifiers_in_another_order_are_the_same_instruction() {
-    let body = "
-        cvt.f32.u32.rn %f1, %r1;
-        div.ftz.rn.f32 %f2, %f1, 0f40000000;
-        setp.ftz.gt.f32 %p1, %f2, 0f3F000000;
-        cvt.u32.f32.rzi %r5, %f2;
-        selp.u32 %r5, %r5, 77, %p1;
-        st.u32.global [%rd3], %r5;";
+    let body = include_str!("ptx/order_of_modifiers.ptx");
     assert_eq!(outcome(body, 1, 5, &[0; 5]), [77, 77, 1, 1, 2]);
 }
 
@@ -88,13 +72,7 @@ fn atomics_give_the_old_value_in_lane_order() {
         atom.global.add.u32 %r5, [%rd5], 2;
         st.global.u32 [%rd3], %r5;";
     assert_eq!(outcome(body, 2, 40, &[100]), (0..80).map(|t| 100 + 2 * t).collect::<Vec<_>>());
-    let body = "
-        mov.u32 %r9, dynamic;
-        setp.eq.u32 %p1, %r1, 0;
-        @%p1 st.shared.u32 [%r9], 0;
-        bar.sync 0;
-        atom.shared.max.s32 %r5, [%r9], %r1;
-        st.global.u32 [%rd3], %r5;";
+    let body = include_str!("ptx/shared_maximum.ptx");
     let expected: Vec<u32> = (0u32..40).map(|t| t.saturating_sub(1)).collect();
     assert_eq!(outcome(body, 1, 40, &[]), expected);
 }
