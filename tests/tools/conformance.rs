@@ -9,6 +9,9 @@
 
 #![expect(clippy::print_stdout, reason = "a program that talks to whoever runs it")]
 
+#[path = "device/mod.rs"]
+mod device;
+
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::ffi::{CStr, CString, c_void};
@@ -19,6 +22,7 @@ use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::sys;
+use device::check;
 use tests::conformance::{
     Answers, BLOB, BLOCK, Fixture, TEXTURES, TextureSource, answers_in, fixtures, missing, module, read_answers,
     write_answers,
@@ -216,33 +220,17 @@ struct Device {
 const INPUT_BYTES: usize = 8 * 8192;
 const OUT_BYTES: usize = 8 * INPUT_BYTES;
 
-fn check(code: sys::CUresult, what: &str) -> Result<(), String> {
-    if code == sys::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("{what}: {code:?}")) }
-}
-
 impl Device {
     fn new() -> Result<Self, String> {
-        // SAFETY: plain calls of the driver's interface with pointers to locals.
-        unsafe {
-            if !sys::is_culib_present() {
-                return Err("no CUDA driver library was found".into());
-            }
-            check(sys::cuInit(0), "cuInit")?;
-            let mut context = null_mut();
-            check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "cuDevicePrimaryCtxRetain")?;
-            check(sys::cuCtxSetCurrent(context), "cuCtxSetCurrent")?;
-            let mut buffers = [0; 4];
-            for (k, buffer) in buffers.iter_mut().enumerate() {
-                let bytes = if k == 3 { OUT_BYTES } else { INPUT_BYTES };
-                check(sys::cuMemAlloc_v2(buffer, bytes), "cuMemAlloc")?;
-                check(sys::cuMemsetD8_v2(*buffer, 0, bytes), "cuMemsetD8")?;
-            }
-            let mut textures = [0; 11];
-            for (handle, source) in textures.iter_mut().zip(TEXTURES) {
-                *handle = texture(source)?;
-            }
-            Ok(Self { inputs: [buffers[0], buffers[1], buffers[2]], out: buffers[3], textures })
+        device::open()?;
+        let zeros = |bytes: usize| device::upload(&vec![0; bytes / 4]);
+        let inputs = [zeros(INPUT_BYTES)?, zeros(INPUT_BYTES)?, zeros(INPUT_BYTES)?];
+        let mut textures = [0; 11];
+        for (handle, source) in textures.iter_mut().zip(TEXTURES) {
+            // SAFETY: a context is current.
+            *handle = unsafe { texture(source) }?;
         }
+        Ok(Self { inputs, out: zeros(OUT_BYTES)?, textures })
     }
 
     fn describe(&self) -> Result<String, String> {
@@ -250,8 +238,8 @@ impl Device {
         let mut version = 0;
         // SAFETY: the buffer is as long as said.
         unsafe {
-            check(sys::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, 0), "cuDeviceGetName")?;
-            check(sys::cuDriverGetVersion(&mut version), "cuDriverGetVersion")?;
+            check(sys::cuDeviceGetName(name.as_mut_ptr().cast(), name.len() as i32, 0), "cuDeviceGetName:")?;
+            check(sys::cuDriverGetVersion(&mut version), "cuDriverGetVersion:")?;
         }
         let name = CStr::from_bytes_until_nul(&name).unwrap_or_default().to_string_lossy();
         Ok(format!("{name}, driver for CUDA {}.{}", version / 1000, version % 1000 / 10))
@@ -274,7 +262,7 @@ impl Device {
             let (text, options) = (text.as_ptr().cast(), options.as_mut_ptr());
             sys::cuModuleLoadDataEx(&mut handle, text, 2, options, values.as_mut_ptr())
         };
-        check(code, &CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy())?;
+        check(code, &format!("{}:", CStr::from_bytes_until_nul(&log).unwrap_or_default().to_string_lossy()))?;
         Ok(handle)
     }
 
@@ -293,16 +281,16 @@ impl Device {
         // SAFETY: buffers are as large as the copies, and the kernel has these parameters.
         unsafe {
             let mut function = null_mut();
-            check(sys::cuModuleGetFunction(&mut function, handle, name.as_ptr()), "cuModuleGetFunction")?;
+            check(sys::cuModuleGetFunction(&mut function, handle, name.as_ptr()), "cuModuleGetFunction:")?;
             for (buffer, values) in self.inputs.iter().zip(&fixture.inputs) {
-                check(sys::cuMemcpyHtoD_v2(*buffer, values.as_ptr().cast(), 8 * threads), "cuMemcpyHtoD")?;
+                check(sys::cuMemcpyHtoD_v2(*buffer, values.as_ptr().cast(), 8 * threads), "cuMemcpyHtoD:")?;
             }
-            check(sys::cuMemsetD8_v2(self.out, 0, 8 * out.len()), "cuMemsetD8")?;
+            check(sys::cuMemsetD8_v2(self.out, 0, 8 * out.len()), "cuMemsetD8:")?;
             let (blocks, none, parameters) = (threads as u32 / BLOCK, null_mut(), parameters.as_mut_ptr());
             let launched = sys::cuLaunchKernel(function, blocks, 1, 1, BLOCK, 1, 1, 0, none, parameters, null_mut());
-            check(launched, "cuLaunchKernel")?;
-            check(sys::cuCtxSynchronize(), "running it")?;
-            check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()), "cuMemcpyDtoH")?;
+            check(launched, "cuLaunchKernel:")?;
+            check(sys::cuCtxSynchronize(), "running it:")?;
+            check(sys::cuMemcpyDtoH_v2(out.as_mut_ptr().cast(), self.out, 8 * out.len()), "cuMemcpyDtoH:")?;
         }
         Ok(out)
     }
@@ -321,11 +309,8 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
         let mut resource: sys::CUDA_RESOURCE_DESC = std::mem::zeroed();
         if source.buffer {
             let words = source.words();
-            let mut address = 0;
-            check(sys::cuMemAlloc_v2(&mut address, 4 * words.len()), "cuMemAlloc")?;
-            check(sys::cuMemcpyHtoD_v2(address, words.as_ptr().cast(), 4 * words.len()), "cuMemcpyHtoD")?;
             resource.resType = sys::CUresourcetype::CU_RESOURCE_TYPE_LINEAR;
-            resource.res.linear.devPtr = address;
+            resource.res.linear.devPtr = device::upload(&words)?;
             resource.res.linear.format = format;
             resource.res.linear.numChannels = 4;
             resource.res.linear.sizeInBytes = 4 * words.len();
@@ -340,7 +325,7 @@ unsafe fn texture(source: TextureSource) -> Result<u64, String> {
         // Integers as they are, not as fractions of their range.
         sampling.flags = if source.channel == 'f' { 0 } else { 1 };
         let mut handle = 0;
-        check(sys::cuTexObjectCreate(&mut handle, &resource, &sampling, std::ptr::null()), "cuTexObjectCreate")?;
+        check(sys::cuTexObjectCreate(&mut handle, &resource, &sampling, std::ptr::null()), "cuTexObjectCreate:")?;
         Ok(handle)
     }
 }
@@ -359,7 +344,7 @@ unsafe fn array(source: TextureSource, format: sys::CUarray_format) -> Result<sy
     // SAFETY: the copy reads as many bytes as there are.
     unsafe {
         let mut array = null_mut();
-        check(sys::cuArrayCreate_v2(&mut array, &shape), "cuArrayCreate")?;
+        check(sys::cuArrayCreate_v2(&mut array, &shape), "cuArrayCreate:")?;
         let copy = sys::CUDA_MEMCPY2D {
             srcXInBytes: 0,
             srcY: 0,
@@ -378,7 +363,7 @@ unsafe fn array(source: TextureSource, format: sys::CUarray_format) -> Result<sy
             WidthInBytes: row,
             Height: source.height(),
         };
-        check(sys::cuMemcpy2D_v2(&copy), "cuMemcpy2D")?;
+        check(sys::cuMemcpy2D_v2(&copy), "cuMemcpy2D:")?;
         Ok(array)
     }
 }

@@ -12,11 +12,7 @@ unsafe extern "C" {
     fn cuCtxCreate_v2(context: *mut *mut c_void, flags: u32, device: i32) -> u32;
     fn cuCtxDestroy_v2(context: *mut c_void) -> u32;
     fn cuModuleLoadDataEx(
-        module: *mut *mut c_void,
-        image: *const c_void,
-        n: u32,
-        options: *const u32,
-        values: *mut *mut c_void,
+        module: *mut *mut c_void, image: *const c_void, n: u32, options: *const u32, values: *mut *mut c_void,
     ) -> u32;
     fn cuModuleGetFunction(function: *mut *mut c_void, module: *mut c_void, name: *const c_char) -> u32;
     fn cuMemAlloc_v2(address: *mut u64, bytes: usize) -> u32;
@@ -25,17 +21,8 @@ unsafe extern "C" {
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, n: usize) -> u32;
     fn cuCtxSynchronize() -> u32;
     fn cuLaunchKernel(
-        function: *mut c_void,
-        gx: u32,
-        gy: u32,
-        gz: u32,
-        bx: u32,
-        by: u32,
-        bz: u32,
-        dynamic: u32,
-        stream: *mut c_void,
-        arguments: *mut *mut c_void,
-        extra: *mut *mut c_void,
+        function: *mut c_void, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, dynamic: u32, stream: *mut c_void,
+        arguments: *mut *mut c_void, extra: *mut *mut c_void,
     ) -> u32;
 }
 
@@ -54,11 +41,7 @@ fn ok(what: &str, code: u32) -> Result<(), String> {
 
 /// The outcome of one kernel in a context of its own.
 fn run<I: Copy, O: Copy + Debug + PartialEq>(
-    folder: &Path,
-    name: &str,
-    input: Option<&[I]>,
-    expected: &[O],
-    threads: u32,
+    folder: &Path, name: &str, input: Option<&[I]>, expected: &[O], threads: u32,
 ) -> Result<(), String> {
     let text = std::fs::read_to_string(folder.join(format!("{name}.ptx"))).map_err(|e| e.to_string())?;
     let mut context = std::ptr::null_mut();
@@ -71,11 +54,7 @@ fn run<I: Copy, O: Copy + Debug + PartialEq>(
 }
 
 fn in_context<I: Copy, O: Copy + Debug + PartialEq>(
-    text: &str,
-    name: &str,
-    input: Option<&[I]>,
-    expected: &[O],
-    threads: u32,
+    text: &str, name: &str, input: Option<&[I]>, expected: &[O], threads: u32,
 ) -> Result<(), String> {
     let text = CString::new(text).map_err(|e| e.to_string())?;
     let name = CString::new(name).map_err(|e| e.to_string())?;
@@ -109,11 +88,7 @@ fn in_context<I: Copy, O: Copy + Debug + PartialEq>(
         ok("cuMemcpyDtoH", cuMemcpyDtoH_v2(result.as_mut_ptr().cast(), to, bytes))?;
         ok("cuCtxSynchronize", cuCtxSynchronize())?;
     }
-    if result == expected {
-        Ok(())
-    } else {
-        Err(format!("{result:?} instead of {expected:?}"))
-    }
+    if result == expected { Ok(()) } else { Err(format!("{result:?} instead of {expected:?}")) }
 }
 
 /// ZLUDA's macros, by their names: the table below calls them.

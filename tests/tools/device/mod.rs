@@ -1,5 +1,7 @@
 //! Calls of the driver that the examples share which run cases on a device.
 
+#![allow(dead_code, reason = "each example uses its own part")]
+
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
 
@@ -18,6 +20,9 @@ pub(crate) fn open() -> Result<(), String> {
     let mut context = null_mut();
     // SAFETY: plain calls of the driver's interface with pointers to locals.
     unsafe {
+        if !sys::is_culib_present() {
+            return Err("no CUDA driver library was found".into());
+        }
         check(sys::cuInit(0), "cuInit:")?;
         check(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "context:")?;
         check(sys::cuCtxSetCurrent(context), "context:")
