@@ -147,13 +147,11 @@ summary! {
     lane_instructions = |c| c.thread_instructions => Lanes("lanes", "active lanes per instruction");
     /// Multiply-adds, counted once for each active lane.
     multiply_adds = |c| c.fmas => MultiplyAdds("FMA", "multiply-adds of warps");
-    /// Requests to global memory.
     requests = Counters::global_requests => Requests("global", "requests to global memory");
     /// Sectors of 32 bytes that these moved.
     sectors = Counters::global_sectors => Sectors("sectors", "sectors of global memory");
     /// Passes of loads and stores over L1.
     l1_passes = |c| c.l1_passes => L1Passes("L1", "passes over L1, modelled");
-    /// Accesses to shared memory.
     shared_requests = Counters::shared_requests => SharedRequests("shared", "accesses to shared memory");
     /// Wavefronts that these took.
     wavefronts = Counters::wavefronts => Wavefronts("wavefr", "wavefronts of shared memory");
@@ -161,7 +159,6 @@ summary! {
     excess = Counters::excess => Excess("excess", "excess wavefronts");
     /// Accesses to local memory: registers that were spilled, arrays that are not registers.
     local_requests = |c| c.local_requests => LocalRequests("local", "accesses to local memory");
-    /// Barriers that warps arrived at.
     barriers = |c| c.barriers => Barriers("sync", "barriers that warps arrive at");
     /// Branches at which the lanes of a warp went different ways.
     divergent_branches = |c| c.divergent_branches => DivergentBranches("split", "divergent branches");

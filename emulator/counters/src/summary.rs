@@ -7,12 +7,12 @@ use super::{Column, Summary, WARP};
 
 /// Declares [`Summary`] and [`Column`]: a field and a column for each row.
 macro_rules! summary {
-    ($($(#[doc = $doc:literal])+ $field:ident = $of:expr => $column:ident($heading:literal, $words:literal);)+) => {
+    ($($(#[doc = $doc:literal])* $field:ident = $of:expr => $column:ident($heading:literal, $words:literal);)+) => {
         /// Counts of a source line, or of a launch, as `explain` and the book show them.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct Summary {
-            $($(#[doc = $doc])+ pub $field: u64,)+
+            $($(#[doc = $doc])* pub $field: u64,)+
         }
 
         impl std::ops::AddAssign for Summary {

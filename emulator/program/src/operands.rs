@@ -346,13 +346,3 @@ pub fn clock_class(clock: Clock) -> Class {
         Clock::Clock | Clock::ClockHi | Clock::GlobalTimerLo | Clock::GlobalTimerHi => Class::Bits32,
     }
 }
-
-impl Permitted {
-    pub fn allows_constant(self) -> bool {
-        matches!(self, Self::RegisterOrConstant | Self::Optional)
-    }
-
-    pub fn allows_absence(self) -> bool {
-        matches!(self, Self::OptionalRegister | Self::Optional)
-    }
-}

@@ -44,10 +44,6 @@ impl Element {
             Self::U64 | Self::S64 | Self::F64 => 8,
         }
     }
-
-    pub fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::Bf16 | Self::F32 | Self::F64 | Self::Tf32)
-    }
 }
 
 /// Permutation of the 16-byte pieces in shared memory: bits of their number are XORed with higher address bits.

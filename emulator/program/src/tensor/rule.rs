@@ -1,63 +1,35 @@
 //! The rules that the arguments of `cuTensorMapEncodeTiled` follow.
 
-use std::fmt;
-
-use super::{Fill, PIECE, RANKS, TensorMap};
+use super::{Element, Fill, PIECE, RANKS, TensorMap};
 
 /// The largest box, measured on an H200: all shared memory of a multiprocessor, 1 KiB more than a block can have.
 const SHARED_BYTES: u64 = 228 << 10;
 
 /// A broken rule, with the number that breaks it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Rule {
-    /// A tensor has 1 to 5 dimensions.
+    #[error("a tensor has 1 to {RANKS} dimensions, not {0}")]
     Rank(u64),
-    /// The tensor starts at a multiple of 16.
+    #[error("the address of the tensor, {0:#x}, is not a multiple of {PIECE}")]
     Address(u64),
-    /// A dimension (its number, from 0) has 1 to 2³² elements.
+    #[error("globalDim[{0}] is {1}; a dimension has 1 to 4294967296 elements")]
     Dimension(usize, u64),
-    /// A stride is a multiple of 16 below 2⁴⁰.
+    #[error("globalStrides[{0}] is {1}; a stride is a multiple of {PIECE} bytes")]
     Stride(usize, u64),
-    /// A box has 1 to 256 elements along a dimension.
+    #[error("globalStrides[{0}] is {1}; a stride is below 2^40 bytes")]
+    LongStride(usize, u64),
+    #[error("boxDim[{0}] is {1}; a box has 1 to 256 elements along a dimension")]
     Box(usize, u64),
-    /// A step is 1 to 8.
+    #[error("elementStrides[{0}] is {1}; an element stride is 1 to 8")]
     Step(usize, u64),
-    /// A box fits in shared memory.
+    #[error("the box has {0} bytes, more than shared memory holds")]
     BoxBytes(u64),
-    /// A row of the box has a multiple of 16 bytes.
+    #[error("a row of the box has {0} bytes (boxDim[0] elements), which is not a multiple of {PIECE}")]
     Row(u64),
-    /// A row of the box has at most as many bytes as the swizzle is wide.
+    #[error("a row of the box has {0} bytes (boxDim[0] elements), more than the {1} of the swizzle")]
     Swizzle(u64, u64),
-    /// Only floating-point elements have a NaN.
+    #[error("only floating-point elements can be filled with NaN")]
     Nan,
-}
-
-impl fmt::Display for Rule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Rank(n) => write!(f, "a tensor has 1 to {RANKS} dimensions, not {n}"),
-            Self::Address(at) => {
-                write!(f, "the address of the tensor, {at:#x}, is not a multiple of {PIECE}")
-            }
-            Self::Dimension(d, n) => {
-                write!(f, "globalDim[{d}] is {n}; a dimension has 1 to 4294967296 elements")
-            }
-            Self::Stride(d, n) if n % PIECE != 0 => {
-                write!(f, "globalStrides[{d}] is {n}; a stride is a multiple of {PIECE} bytes")
-            }
-            Self::Stride(d, n) => write!(f, "globalStrides[{d}] is {n}; a stride is below 2^40 bytes"),
-            Self::Box(d, n) => write!(f, "boxDim[{d}] is {n}; a box has 1 to 256 elements along a dimension"),
-            Self::BoxBytes(n) => write!(f, "the box has {n} bytes, more than shared memory holds"),
-            Self::Step(d, n) => write!(f, "elementStrides[{d}] is {n}; an element stride is 1 to 8"),
-            Self::Row(n) => {
-                write!(f, "a row of the box has {n} bytes (boxDim[0] elements), which is not a multiple of {PIECE}")
-            }
-            Self::Swizzle(n, span) => {
-                write!(f, "a row of the box has {n} bytes (boxDim[0] elements), more than the {span} of the swizzle")
-            }
-            Self::Nan => write!(f, "only floating-point elements can be filled with NaN"),
-        }
-    }
 }
 
 pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
@@ -67,7 +39,8 @@ pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
     }
     for d in 1..map.rank {
         let stride = map.strides[d];
-        refuse_if!(!stride.is_multiple_of(PIECE) || stride >= 1 << 40, Rule::Stride(d - 1, stride));
+        refuse_if!(!stride.is_multiple_of(PIECE), Rule::Stride(d - 1, stride));
+        refuse_if!(stride >= 1 << 40, Rule::LongStride(d - 1, stride));
     }
     for d in 0..map.rank {
         refuse_if!(!(1..=256).contains(&map.box_dims[d]), Rule::Box(d, map.box_dims[d].into()));
@@ -78,6 +51,7 @@ pub(super) fn check(map: &TensorMap) -> Result<(), Rule> {
     refuse_if!(!row.is_multiple_of(PIECE), Rule::Row(row));
     refuse_if!(map.shared_bytes() > SHARED_BYTES, Rule::BoxBytes(map.shared_bytes()));
     refuse_if!(span != 0 && row > span, Rule::Swizzle(row, span));
-    refuse_if!(map.fill == Fill::Nan && !map.element.is_float(), Rule::Nan);
+    let is_float = matches!(map.element, Element::F16 | Element::Bf16 | Element::F32 | Element::F64 | Element::Tf32);
+    refuse_if!(map.fill == Fill::Nan && !is_float, Rule::Nan);
     Ok(())
 }
