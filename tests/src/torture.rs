@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use arithmetic::lanes::CpuLevel;
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
-use simt::{check::Code, launch::CheckLevel};
+use simt::{check::Code, launch::CheckLevel, module::Module};
 
 use crate::gpu::{Geometry, Gpu, options, texts};
 use crate::random_atomics::{self, Mix};
@@ -213,7 +213,7 @@ fn run_with_codes(text: &str, seed: u64, setting: Setting) -> Result<Ended, Stri
     };
     let [of_input, of_output] = setting.written;
     let (source, target) = (part(input(seed), of_input), part(vec![0; output_words(setting.grid)], of_output));
-    let module = gpu.load_for(text, setting.level).map_err(|error| error.to_string())?;
+    let module = Module::load(&gpu.memory, text, setting.level).map_err(|error| error.to_string())?;
     let kernel = module.kernels().first().ok_or("no kernel")?;
     let mut params = [source.to_le_bytes(), target.to_le_bytes()].concat();
     params.resize(kernel.kernel().param_bytes as usize, 0);

@@ -175,10 +175,6 @@ impl<'a> SassLowering<'a> {
         places.into()
     }
 
-    fn reconvergence_point(&self) -> Option<u32> {
-        self.reconvergence.point_of(self.instr, convergence::barrier(self.instruction)?)
-    }
-
     /// Starts an instruction: records its text and source, and reads its guard.
     fn begin(&mut self, instruction: &'a Instruction, at: u32, source: Option<SourceLoc>) -> Result<()> {
         let text = instruction.to_string();
@@ -321,7 +317,11 @@ impl<'a> SassLowering<'a> {
             Operation::Break => self.leave(),
             Operation::Call if self.take_modifier(Modifier::Rel) => self.branch(),
             Operation::Ret if self.take_modifier(Modifier::Rel) => self.ret(),
-            Operation::Bsync => self.sync_convergence(),
+            // Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
+            Operation::Bsync => {
+                refuse_if!(!self.is_always() || !self.reconverging_syncs[self.instr as usize], self.unsupported());
+                Ok(())
+            }
             // Frames track convergence, so a saved barrier has no meaning.
             Operation::Bmov if self.destination().is_some() => {
                 self.ignore_modifier(Modifier::Clear);

@@ -109,7 +109,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
             let opcode = number | (form as u16) << 9;
             let mut slots = Operands::read(operands, form);
             if number >= VARIABLE {
-                slots.forget_reuse();
+                slots.tokens.iter_mut().for_each(|token| token.reuse = None);
             }
             let layout = pattern::Layout::read(&pattern, others, &slots);
             table.opcodes[usize::from(opcode)].push(table.rows.len() as u16);

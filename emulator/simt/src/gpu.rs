@@ -7,7 +7,6 @@ use crate::memory::{Memory, Origin};
 use crate::module::{LoadError, LoadedKernel, Module};
 use crate::trace::{Observer, Recorder, Step, TraceSelection};
 use crate::{report::LaunchReport, texture::Textures};
-use arithmetic::lanes::CpuLevel;
 
 #[derive(Debug)]
 pub struct Gpu {
@@ -126,12 +125,7 @@ impl Gpu {
     }
 
     pub fn load(&self, text: &str) -> Result<Module, LoadError> {
-        self.load_for(text, None)
-    }
-
-    /// Loads PTX for certain vector instructions of the CPU; `None` for the best.
-    pub fn load_for(&self, text: &str, level: Option<CpuLevel>) -> Result<Module, LoadError> {
-        Module::load(&self.memory, text, level)
+        Module::load(&self.memory, text, None)
     }
 
     /// Launches a kernel with a parameter block, whose contents are not checked.

@@ -83,23 +83,27 @@ impl fmt::LowerHex for LaneMask {
     }
 }
 
-impl BitAnd for LaneMask {
-    type Output = Self;
+macro_rules! operators {
+    ($($operator:ident $method:ident $assign:ident $assign_method:ident $token:tt),+) => {$(
+        impl $operator for LaneMask {
+            type Output = Self;
 
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                Self(self.0 $token other.0)
+            }
+        }
+
+        impl $assign for LaneMask {
+            #[inline(always)]
+            fn $assign_method(&mut self, other: Self) {
+                *self = *self $token other;
+            }
+        }
+    )+};
 }
 
-impl BitOr for LaneMask {
-    type Output = Self;
-
-    #[inline(always)]
-    fn bitor(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-}
+operators!(BitAnd bitand BitAndAssign bitand_assign &, BitOr bitor BitOrAssign bitor_assign |);
 
 impl Not for LaneMask {
     type Output = Self;
@@ -107,19 +111,5 @@ impl Not for LaneMask {
     #[inline(always)]
     fn not(self) -> Self {
         Self(!self.0)
-    }
-}
-
-impl BitAndAssign for LaneMask {
-    #[inline(always)]
-    fn bitand_assign(&mut self, other: Self) {
-        self.0 &= other.0;
-    }
-}
-
-impl BitOrAssign for LaneMask {
-    #[inline(always)]
-    fn bitor_assign(&mut self, other: Self) {
-        self.0 |= other.0;
     }
 }

@@ -3,7 +3,7 @@
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
 use arithmetic::products::AccumulatorType;
-use program::operands::{Operand, for_each_operand};
+use program::operands::{Operand, Permitted, for_each_operand};
 use program::{Access, AtomicKind, CallSite, Calls, DecodedKernel, Kept, OpKind, Reconverge};
 
 /// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
@@ -31,10 +31,11 @@ pub(crate) fn validate(kernel: &DecodedKernel, ops: &[VirtualOp]) -> Result<(), 
         }
         let mut bad = None;
         for_each_operand(&op.kind, op.classes, &mut |Operand { src: field, class, permitted, .. }| {
+            let may_be_constant = matches!(permitted, Permitted::RegisterOrConstant | Permitted::Optional);
             let (good, what) = match field {
-                NONE => (permitted.allows_absence(), "operand"),
+                NONE => (matches!(permitted, Permitted::OptionalRegister | Permitted::Optional), "operand"),
                 0.. => (kernel.has_register(field as u32, class), "register"),
-                _ => (permitted.allows_constant() && kernel.has_constant(!field as usize, class), "constant"),
+                _ => (may_be_constant && kernel.has_constant(!field as usize, class), "constant"),
             };
             if !good {
                 bad = Some(what);

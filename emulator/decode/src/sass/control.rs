@@ -85,16 +85,12 @@ impl SassLowering<'_> {
         self.emit(OpKind::Converge { position })
     }
 
-    /// Lowers `BSYNC`. Lanes reconverge after it, so it needs no operation; it is refused without a `BSSY`.
-    pub(super) fn sync_convergence(&mut self) -> Result<()> {
-        refuse_if!(!self.is_always() || !self.reconverging_syncs[self.instr as usize], self.unsupported());
-        Ok(())
-    }
-
     /// Lowers `BREAK`: lanes leave a convergence barrier without waiting at it.
     pub(super) fn leave(&mut self) -> Result<()> {
         self.narrow_guard()?;
-        let position = self.reconvergence_point().ok_or_else(|| self.unsupported())?;
+        let barrier = convergence::barrier(self.instruction);
+        let point = barrier.and_then(|barrier| self.reconvergence.point_of(self.instr, barrier));
+        let position = point.ok_or_else(|| self.unsupported())?;
         self.emit(OpKind::Leave { position })
     }
 

@@ -81,12 +81,6 @@ impl SassLowering<'_> {
         self.push(op)
     }
 
-    /// Adds an intermediate operation other than arithmetic.
-    pub(super) fn emit_later(&mut self, kind: OpKind) -> Result<()> {
-        let op = self.attach(VirtualOp::new(kind), false);
-        self.push(op)
-    }
-
     /// Writes results at the end of an instruction, those that its guard depends on last.
     pub(super) fn write(&mut self, mut results: Vec<PendingResult>) -> Result<()> {
         let guard = self.guard;
@@ -113,7 +107,7 @@ impl SassLowering<'_> {
     }
 
     /// Attaches an operation to the instruction, under its guard or for all converged lanes.
-    fn attach(&mut self, op: VirtualOp, guarded: bool) -> VirtualOp {
+    pub(super) fn attach(&mut self, op: VirtualOp, guarded: bool) -> VirtualOp {
         VirtualOp {
             guard: if guarded { self.guard } else { TRUE },
             negated: guarded && self.negated,

@@ -6,7 +6,7 @@ use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
 use sass::operation::Modifier;
 
 use super::{SassLowering, operand::LineId};
-use crate::error::Result;
+use crate::{error::Result, virtual_op::VirtualOp};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
@@ -205,7 +205,9 @@ impl SassLowering<'_> {
         let src = self.wide_number(start)?;
         let dst = self.registers.fresh(Class::Bits32) as i32;
         let addr = Addr { src, wide: true, offset: offset.into() };
-        self.emit_later(OpKind::Load(Box::new(Access::new(MemSpace::Const, addr, 4, &[dst]))))?;
+        let load = OpKind::Load(Box::new(Access::new(MemSpace::Const, addr, 4, &[dst])));
+        let op = self.attach(VirtualOp::new(load), false);
+        self.push(op)?;
         Ok(dst)
     }
 

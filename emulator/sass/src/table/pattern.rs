@@ -340,11 +340,6 @@ impl Operands {
         operands
     }
 
-    /// Makes all operands ignore their bits for reuse.
-    pub(super) fn forget_reuse(&mut self) {
-        self.tokens.iter_mut().for_each(|token| token.reuse = None);
-    }
-
     /// Parses one operand. `three` tells whether the row has an operand C.
     fn add(&mut self, text: &str, form: Form, three: bool) {
         let (text, hidden) = match text.strip_prefix('{') {

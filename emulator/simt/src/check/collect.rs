@@ -161,7 +161,9 @@ impl Collector {
             _ => (code, site, u32::MAX, 0, false),
         };
         let dims = self.block;
-        let origin = block_origin(mistake.block, self.grid, dims);
+        // The coordinates in the grid of the block's first thread.
+        let position = block_position(mistake.block, self.grid);
+        let origin = [0, 1, 2].map(|axis| u64::from(position[axis]) * u64::from(dims[axis]));
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             return;
         }
@@ -304,12 +306,6 @@ pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
 pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
     let [x, y] = [u64::from(grid[0].max(1)), u64::from(grid[1].max(1))];
     [(block % x) as u32, (block / x % y) as u32, (block / (x * y)) as u32]
-}
-
-/// Returns the grid-wide coordinates of a block's first thread.
-fn block_origin(block: u64, grid: [u32; 3], dims: [u32; 3]) -> [u64; 3] {
-    let at = block_position(block, grid);
-    [0, 1, 2].map(|axis| u64::from(at[axis]) * u64::from(dims[axis]))
 }
 
 /// Role of an instruction, as far as it decides which instructions are reported as one.

@@ -79,9 +79,9 @@ pub(crate) struct Block {
     regs: Vec<Line>,
     preds: Vec<u32>,
     pub(crate) warps: Vec<Warp>,
-    pub(super) shared: Vec<Line>,
+    pub(crate) shared: Vec<Line>,
     pub(crate) shared_written: CellBits,
-    local: Vec<Line>,
+    pub(crate) local: Vec<Line>,
     pub(crate) local_written: Bits,
     /// Pointers to local memory that other threads can read, when checked.
     pub(crate) local_pointers: Vec<LocalPointer>,
@@ -258,16 +258,6 @@ impl Block {
 
     pub(crate) fn local_start(&mut self) -> *mut u8 {
         self.local.as_mut_ptr().cast()
-    }
-
-    pub(crate) fn shared_byte(&self, offset: usize) -> Option<u8> {
-        let word = self.shared.get(offset / 128)?.0[offset % 128 / 4];
-        Some(word.to_le_bytes()[offset % 4])
-    }
-
-    pub(crate) fn local_byte(&self, offset: usize) -> Option<u8> {
-        let word = self.local.get(offset / 128)?.0[offset % 128 / 4];
-        Some(word.to_le_bytes()[offset % 4])
     }
 
     /// Returns four bytes of local memory, at a multiple of 4.

@@ -592,7 +592,9 @@ impl Worker<'_> {
             OpKind::WholeWarp => self.wait_for_all_lanes(pc, active)?,
             OpKind::TensorCopy(copy) => self.tensor_copy(copy, pc, active),
             OpKind::BulkBytes(copy) => self.bulk_bytes(copy, pc, active),
-            OpKind::BulkCommit => self.commit_bulk(active),
+            OpKind::BulkCommit => {
+                active.iter().for_each(|lane| *self.block.bulk.committed(self.warp.thread_of(lane)) += 1);
+            }
             OpKind::BulkWait { pending } => self.wait_for_bulk(active, *pending),
             OpKind::Wgmma(wgmma) => self.wgmma(wgmma, pc, active)?,
             OpKind::WgmmaFence => self.wgmma_fence(),
@@ -608,7 +610,8 @@ impl Worker<'_> {
             OpKind::Printf { format, arguments, dst } => self.printf(*format, *arguments, *dst, pc, active),
             OpKind::AssertFail { text, line } => {
                 let lane = active.first();
-                let [message, file, function] = text.map(|t| self.text_at(self.u64_at(t, lane)));
+                let text_at = |address| String::from_utf8_lossy(&self.bytes_at(address, 0)).into_owned();
+                let [message, file, function] = text.map(|t| text_at(self.u64_at(t, lane)));
                 let line = self.u32_at(*line, lane);
                 self.fatal(pc, active, MistakeDetails::Assert { message, file, line, function });
                 return ControlFlow::Break(AfterOp::Stop);
@@ -705,7 +708,7 @@ impl Worker<'_> {
             Clock::GlobalTimerHi => time() >> 32,
         };
         self.activity.polled = true;
-        self.block.poll_cache.note_other();
+        self.block.poll_cache.more = true;
         for lane in active.iter() {
             let wide = matches!(clock, Clock::Clock64 | Clock::GlobalTimer);
             self.set_lane(Some(dst), wide, lane, value);

@@ -164,11 +164,6 @@ pub fn l1_passes(addresses: &Addresses, bytes: u32) -> u32 {
     lines.most_in_a_tag_bank().max(lines.most_in_a_data_bank())
 }
 
-/// Returns the largest number of distinct words in one of the 32 banks. The same word twice is a broadcast.
-pub fn most_words_in_a_bank(addresses: &[Option<u64>], bytes: u32) -> u32 {
-    Lines::of(addresses.iter().flatten().copied(), bytes).most_in_a_data_bank()
-}
-
 /// Direction of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
@@ -215,7 +210,8 @@ fn lanes_at_best(addresses: &Addresses, bytes: u32, direction: Direction) -> usi
 pub fn shared_cost(addresses: &Addresses, bytes: u32, direction: Direction) -> SharedCost {
     let mut cost = SharedCost::default();
     for part in addresses.chunks(lanes_together(addresses, bytes, direction)) {
-        cost.wavefronts += most_words_in_a_bank(part, bytes);
+        // The same word twice is a broadcast.
+        cost.wavefronts += Lines::of(part.iter().flatten().copied(), bytes).most_in_a_data_bank();
     }
     let active = addresses.iter().flatten().count();
     cost.ideal = active.div_ceil(lanes_at_best(addresses, bytes, direction)) as u32;

@@ -34,12 +34,6 @@ pub struct PlanCosts {
     pub floats: CostTerms,
 }
 
-impl PlanCosts {
-    pub fn terms_for(&self, work: &CostInput) -> &CostTerms {
-        if work.stores_floats() { &self.floats } else { &self.float4s }
-    }
-}
-
 /// Measurements (`cargo xtask tune v11`) by which plans are chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
@@ -79,7 +73,8 @@ impl Costs {
                 let mut choice = Choice { plan: i, sharing, packed, expected: 0.0 };
                 let work = choice.work(shape);
                 if let Some(terms) = terms(plan, &work, n_sms) {
-                    choice.expected = expected(costs.terms_for(&work), &terms);
+                    let constants = if work.stores_floats() { &costs.floats } else { &costs.float4s };
+                    choice.expected = expected(constants, &terms);
                     found.push(choice);
                 }
             }

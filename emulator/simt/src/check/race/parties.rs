@@ -38,7 +38,7 @@ impl<S: Space> Interval<S> {
             let end = self.end_of(array, conflicts).max(address + bytes);
             let parties = [self.party(&other, rival), self.party(&own, lane)];
             let race = RaceFacts {
-                equal: !self.unequal(&own, &other),
+                equal: [&own, &other].iter().all(|entry| entry.kind.kind() == AccessKind::Write) && !own.changed,
                 missing: self.missing(&own, &other),
                 ..RaceFacts::new(S::SPACE, [address, end], parties)
             };
@@ -80,11 +80,6 @@ impl<S: Space> Interval<S> {
                 .map(|unit| self.unit_address(*chunk, unit) + (1 << self.shift))
         });
         ends.max().unwrap_or(0)
-    }
-
-    /// Returns whether the two are writes of different values, or a write and another access.
-    pub(super) fn unequal(&self, own: &LogEntry, other: &LogEntry) -> bool {
-        own.kind.kind() != AccessKind::Write || other.kind.kind() != AccessKind::Write || own.changed
     }
 
     pub(super) fn site_of(&self, instr: u32) -> u32 {

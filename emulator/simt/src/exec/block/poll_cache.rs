@@ -16,18 +16,13 @@ pub(crate) struct PollCache {
     /// Host address, bytes and value of each polled place.
     places: Vec<(*const u8, u8, u64)>,
     /// Whether the block polled something that is not in `places`: a clock, or too many places.
-    more: bool,
+    pub(crate) more: bool,
 }
 
 impl PollCache {
     pub(crate) fn clear(&mut self) {
         self.places.clear();
         self.more = false;
-    }
-
-    /// Notes a poll of something other than memory.
-    pub(crate) fn note_other(&mut self) {
-        self.more = true;
     }
 
     /// Caches the value at `at`.

@@ -86,6 +86,11 @@ impl Warpgroups {
         }
         &mut self.groups[group]
     }
+
+    /// Returns the warpgroup of a warp, and the place of the warp in it.
+    pub(crate) fn own(&mut self, warp: u32) -> (&mut Warpgroup, usize) {
+        (self.of(warp), (warp % WARPS) as usize)
+    }
 }
 
 impl Warpgroup {

@@ -197,12 +197,6 @@ impl Worker<'_> {
         }
     }
 
-    pub(crate) fn commit_bulk(&mut self, active: LaneMask) {
-        for lane in active.iter() {
-            *self.block.bulk.committed(self.warp.thread_of(lane)) += 1;
-        }
-    }
-
     /// Performs the stores of the `active` lanes, except for their last `pending` groups.
     pub(crate) fn wait_for_bulk(&mut self, active: LaneMask, pending: u32) {
         let first = self.warp.index * 32;

@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::lane_mask::LaneMask;
-use arithmetic::lanes::{Dst, Src};
+use arithmetic::lanes::{Dst, Line, Src};
 use program::limits::{BLOCK_PRINTS, CUT_LINE};
 use program::window;
 
@@ -14,6 +14,12 @@ use crate::exec::worker::Worker;
 const LONGEST: usize = 1 << 14;
 /// Widest field: formats are untrusted.
 const WIDEST: usize = 1 << 10;
+
+/// Returns a byte of the memory of a block.
+fn byte_of(lines: &[Line], offset: usize) -> Option<u8> {
+    let word = lines.get(offset / 128)?.0[offset % 128 / 4];
+    Some(word.to_le_bytes()[offset % 4])
+}
 
 impl Worker<'_> {
     pub(crate) fn printf(&mut self, format: Src, arguments: Src, dst: Option<Dst>, pc: u32, active: LaneMask) {
@@ -46,12 +52,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Returns a C string at a generic address.
-    pub(crate) fn text_at(&self, address: u64) -> String {
-        String::from_utf8_lossy(&self.bytes_at(address, 0)).into_owned()
-    }
-
-    fn bytes_at(&self, address: u64, lane: usize) -> Vec<u8> {
+    pub(crate) fn bytes_at(&self, address: u64, lane: usize) -> Vec<u8> {
         let mut text = Vec::new();
         while text.len() < LONGEST {
             match self.peek(address.wrapping_add(text.len() as u64), lane) {
@@ -67,9 +68,9 @@ impl Worker<'_> {
         let address = self.seen_from_here(address);
         let offset = (address & ((1 << window::BITS) - 1)) as usize;
         match address & !((1 << window::BITS) - 1) {
-            window::SHARED => self.block.shared_byte(offset),
+            window::SHARED => byte_of(&self.block.shared, offset),
             window::LOCAL if offset < self.job.local_bytes as usize => {
-                self.block.local_byte(self.local_offset(lane) + offset)
+                byte_of(&self.block.local, self.local_offset(lane) + offset)
             }
             window::PARAM => self.job.params.get(offset).copied(),
             _ => {

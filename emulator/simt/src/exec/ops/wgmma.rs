@@ -23,24 +23,21 @@ const MAX_PRODUCTS: usize = 256;
 
 impl Worker<'_> {
     pub(crate) fn wgmma_fence(&mut self) {
-        let warp = self.warp.index;
-        let own = (warp % WARPS) as usize;
-        let group = self.block.warpgroups.of(warp);
+        let (group, own) = self.block.warpgroups.own(self.warp.index);
         group.warps[own].fenced = true;
         group.written[own].clear();
     }
 
     pub(crate) fn wgmma_commit(&mut self) {
-        let warp = self.warp.index;
-        let progress = &mut self.block.warpgroups.of(warp).warps[(warp % WARPS) as usize];
+        let (group, own) = self.block.warpgroups.own(self.warp.index);
+        let progress = &mut group.warps[own];
         progress.committed = progress.committed.saturating_add(1);
     }
 
     /// Issues a product, or waits for the other warps of the warpgroup if too many are in flight.
     pub(crate) fn wgmma(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
-        let own = (warp % WARPS) as usize;
-        let group = self.block.warpgroups.of(warp);
+        let (group, own) = self.block.warpgroups.own(warp);
         if group.warps[own].issued - group.first >= MAX_PRODUCTS as u64 {
             self.make_room(pc)?;
         }
@@ -93,8 +90,7 @@ impl Worker<'_> {
     /// Performs `wgmma.wait_group`, or waits until the other warps of the warpgroup have issued what it waits for.
     pub(crate) fn wgmma_wait(&mut self, pending: u32, pc: u32) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
-        let own = (warp % WARPS) as usize;
-        let group = self.block.warpgroups.of(warp);
+        let (group, own) = self.block.warpgroups.own(warp);
         let WarpProgress { issued, waited, committed, .. } = group.warps[own];
         let is_due = |number: &u64| {
             let part = group.products[group.place(*number)].parts[own].as_ref();
@@ -205,8 +201,7 @@ impl Worker<'_> {
             return;
         }
         let warp = self.warp.index;
-        let own = (warp % WARPS) as usize;
-        let group = self.block.warpgroups.of(warp);
+        let (group, own) = self.block.warpgroups.own(warp);
         let WarpProgress { issued, waited, .. } = group.warps[own];
         let mut needed = None;
         let mut wrong = None;

@@ -287,8 +287,7 @@ impl Worker<'_> {
     /// Checks a product against the warp's past and the other warps' parts; returns whether one of these has its B.
     pub(super) fn check_order(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask, descriptors: [u64; 2]) -> bool {
         let warp = self.warp.index;
-        let own = (warp % WARPS) as usize;
-        let group = self.block.warpgroups.of(warp);
+        let (group, own) = self.block.warpgroups.own(warp);
         if !std::mem::replace(&mut group.warps[own].fenced, true) {
             group.written[own].clear();
             self.report_wgmma(pc, active, BadWgmma::NoFence);
@@ -316,8 +315,8 @@ impl Worker<'_> {
 
     /// Reports registers of the product that were written since the warp's last `wgmma.fence`.
     fn check_fence_behind_writes(&mut self, wgmma: &Wgmma, pc: u32, active: LaneMask) {
-        let warp = self.warp.index;
-        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        let (group, own) = self.block.warpgroups.own(self.warp.index);
+        let written = &mut group.written[own];
         if written.is_empty() {
             return;
         }
@@ -345,8 +344,8 @@ impl Worker<'_> {
         if matches!(op.kind, OpKind::Wgmma(_)) {
             return;
         }
-        let warp = self.warp.index;
-        let written = &mut self.block.warpgroups.of(warp).written[(warp % WARPS) as usize];
+        let (group, own) = self.block.warpgroups.own(self.warp.index);
+        let written = &mut group.written[own];
         let by: Vec<Option<u32>> = writes
             .iter()
             .map(|one| match &one.from {
@@ -365,9 +364,7 @@ impl Worker<'_> {
     /// Returns the running warp's first pending product with a line of accumulators that satisfies `is`, and the line.
     fn in_flight_of(&mut self, is: impl Fn(u32, &WarpPart) -> bool, lost: bool) -> Option<(u64, u32)> {
         let kernel = self.job.kernel;
-        let warp = self.warp.index;
-        let own = (warp % WARPS) as usize;
-        let group = self.block.warpgroups.of(warp);
+        let (group, own) = self.block.warpgroups.own(self.warp.index);
         let WarpProgress { issued, waited, .. } = group.warps[own];
         (waited..issued).find_map(|number| {
             let part = group.products[group.place(number)].parts[own].as_ref()?;
@@ -384,9 +381,7 @@ impl Worker<'_> {
         if !writes && kernel.instrs[instr as usize].mnemonic().starts_with("mov") {
             return;
         }
-        let own = (self.warp.index % WARPS) as usize;
-        let warp = self.warp.index;
-        let group = self.block.warpgroups.of(warp);
+        let (group, own) = self.block.warpgroups.own(self.warp.index);
         let WarpProgress { committed, left, reported, issued, .. } = group.warps[own];
         if number < reported {
             return;
@@ -457,8 +452,7 @@ impl Worker<'_> {
             let other = self.block.warps.get(first as usize + at);
             other.is_none_or(|other| other.live.is_empty())
         });
-        let group = self.block.warpgroups.of(warp as u32);
-        let own = warp % WARPS as usize;
+        let (group, own) = self.block.warpgroups.own(warp as u32);
         // The product that is waited for: the oldest that a warp of the group lacks.
         let lacking =
             |product: &&PendingProduct| product.parts[own].is_some() && product.parts.iter().any(Option::is_none);
