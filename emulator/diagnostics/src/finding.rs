@@ -66,7 +66,6 @@ pub enum Action {
     Read,
     Write,
     Atomic,
-    /// Waited at a barrier.
     Wait,
     /// Ran elsewhere, while others waited.
     Run,

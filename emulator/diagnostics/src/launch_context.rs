@@ -502,7 +502,6 @@ pub(crate) fn first_thread(mistake: &MistakeGroup) -> ThreadId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Around<'a> {
     pub(crate) file: u32,
-    /// Line of the header.
     pub(crate) line: u32,
     /// Line in which the statement under the header ends.
     pub(crate) last: u32,

@@ -239,7 +239,6 @@ pub enum Reconverge {
     At(u32),
     /// At the position of the last [`OpKind::Converge`].
     Enclosing,
-    /// Not before they exit.
     AtExit,
 }
 

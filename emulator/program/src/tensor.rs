@@ -201,13 +201,10 @@ impl TensorMap {
         self.extent()[1..].iter().product::<u64>() * self.pitch()
     }
 
-    /// Passes the bytes of the box at `at` to `each`, in element order, for a copy to `shared`, which wraps at 32 bits.
-    pub fn runs(&self, at: [i32; RANKS], shared: u32, mut each: impl FnMut(Run)) {
-        self.runs_to(at, shared, &mut each);
-    }
-
-    fn runs_to(&self, at: [i32; RANKS], shared: u32, each: &mut dyn FnMut(Run)) {
+    /// Returns the bytes of the box at `at`, in element order, for a copy to `shared`, which wraps at 32 bits.
+    pub fn runs(&self, at: [i32; RANKS], shared: u32) -> Vec<Run> {
         let extent = self.extent();
+        let mut runs = Vec::new();
         let (element, pitch) = (self.element.bytes(), self.pitch());
         // Part of each row inside the tensor.
         let first = i64::from(at[0]);
@@ -219,7 +216,7 @@ impl TensorMap {
             _ => PIECE,
         };
         let mut index = [0u64; RANKS];
-        for row in 0.. {
+        for row in 0..extent[1..].iter().product() {
             let mut start = Some(self.address);
             for d in 1..self.rank {
                 let coordinate = i64::from(at[d]) + index[d] as i64 * i64::from(self.steps[d]);
@@ -239,15 +236,17 @@ impl TensorMap {
                     let global = start
                         .filter(|_| inside)
                         .map(|start| start.saturating_add_signed(first * element as i64 + offset as i64));
-                    each(Run { shared: self.swizzle.apply(place), global, bytes: (next - offset) as u32 });
+                    runs.push(Run { shared: self.swizzle.apply(place), global, bytes: (next - offset) as u32 });
                     offset = next;
                 }
             }
             // Next row: the second dimension runs fastest.
-            let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) else { return };
-            index[1..d].fill(0);
-            index[d] += 1;
+            if let Some(d) = (1..RANKS).find(|&d| index[d] + 1 < extent[d]) {
+                index[1..d].fill(0);
+                index[d] += 1;
+            }
         }
+        runs
     }
 
     /// Returns the value of elements outside the tensor, in eight bytes. NaNs are two equal bytes, as on an H200.

@@ -19,7 +19,6 @@ pub trait Value: Copy {
     const BYTES: usize;
     /// Appends the number, little endian.
     fn put(self, to: &mut Vec<u8>);
-    /// Reads the number from its bytes.
     fn get(from: &[u8]) -> Self;
 }
 

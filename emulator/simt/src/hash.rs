@@ -9,7 +9,6 @@ pub struct NumberHasher(u64);
 
 pub type BuildNumberHasher = BuildHasherDefault<NumberHasher>;
 
-/// A table by number.
 pub type NumberMap<T> = HashMap<u64, T, BuildNumberHasher>;
 
 impl Hasher for NumberHasher {

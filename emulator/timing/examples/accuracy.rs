@@ -126,7 +126,6 @@ fn write(points: &[Point]) {
     std::fs::write(path, text).expect("the file is written");
 }
 
-/// Returns a line for people.
 fn line(launch: &Launch, prediction: &Result<Prediction, String>) -> String {
     let name = format!("{} {:?}", launch.name, launch.shape);
     let prediction = match prediction {

@@ -164,7 +164,6 @@ pub fn l1_passes(addresses: &Addresses, bytes: u32) -> u32 {
     lines.most_in_a_tag_bank().max(lines.most_in_a_data_bank())
 }
 
-/// Direction of an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Direction {
     #[default]

@@ -590,7 +590,6 @@ enum Order {
     OfAsyncCopy,
     WriteBeforeRead,
     ReadBeforeOverwrite,
-    /// Both of the former.
     Both,
     Unknown,
 }

@@ -76,7 +76,6 @@ pub(super) struct BlockClocks {
 const MAX_FOUND: usize = 1 << 14;
 
 impl BlockClocks {
-    /// Records a fence of a block.
     pub(super) fn fence(&mut self, block: u64) {
         let state = self.blocks.entry(block).or_default();
         join(&mut state.known, &state.read, &mut self.steps);

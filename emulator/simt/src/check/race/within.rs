@@ -16,7 +16,6 @@ const MAX_OWNED: usize = 1024;
 struct Conflict {
     /// Log entry of the other access.
     entry: u32,
-    /// Lanes of this access.
     mask: LaneMask,
     /// Address of the first unit.
     address: u64,

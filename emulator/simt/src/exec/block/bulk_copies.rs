@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use program::tensor::{RANKS, Swizzle, TensorMap};
+use program::tensor::{RANKS, Run, Swizzle, TensorMap};
+
+use super::mbarrier_state::MbarrierState;
+use crate::check::{InstrThread, PhaseOfCopy};
 
 /// Bytes that a swizzle keeps together.
 pub(crate) const PIECE: usize = 16;
@@ -15,11 +18,16 @@ pub(crate) struct BulkCopy {
     /// Offset of the box in shared memory.
     pub(crate) shared: u32,
     /// The instruction, and the thread in the block that started it.
-    pub(crate) instr: u32,
-    pub(crate) thread: u32,
+    pub(crate) by: InstrThread,
     pub(crate) block: u64,
     /// Phases of its barrier that had ended then; of a load.
     pub(crate) phase: u64,
+}
+
+impl BulkCopy {
+    pub(crate) fn runs(&self) -> Vec<Run> {
+        self.map.runs(self.at, self.shared)
+    }
 }
 
 /// A copy from shared memory.
@@ -52,20 +60,23 @@ pub(crate) struct BulkCopies {
 }
 
 impl BulkCopies {
-    /// Returns the bytes of all loads that were started in a phase of a barrier, if it is the last such phase, else 0.
-    pub(crate) fn bytes_in(&self, barrier: u32, phase: u64) -> u64 {
-        let last = self.started.get(&barrier).filter(|(last, _)| *last == phase);
-        last.map_or(0, |(_, bytes)| *bytes)
+    /// Returns the phase of a load at its barrier. Of `started`, only the barrier's last phase with loads is known.
+    pub(crate) fn phase_of(&self, copy: &BulkCopy, barrier: u32, state: &MbarrierState) -> PhaseOfCopy {
+        let last = self.started.get(&barrier).filter(|(last, _)| *last == copy.phase);
+        PhaseOfCopy {
+            offset: barrier,
+            number: copy.phase,
+            ended: state.phase,
+            brought: state.last_phase_bytes,
+            started: last.map_or(0, |(_, bytes)| *bytes),
+            waited: None,
+        }
     }
 
     /// Returns the newest load that has yet to write one of `bytes` bytes at `offset`, and its barrier.
     pub(crate) fn in_flight(&self, offset: u32, bytes: u32) -> Option<(u32, &BulkCopy)> {
         let overlaps = |copy: &BulkCopy| {
-            let mut found = false;
-            copy.map.runs(copy.at, copy.shared, |run| {
-                found |= run.shared < offset + bytes && offset < run.shared + run.bytes;
-            });
-            found
+            copy.runs().into_iter().any(|run| run.shared < offset + bytes && offset < run.shared + run.bytes)
         };
         let near = |copy: &BulkCopy| {
             let (from, to) = (u64::from(offset), u64::from(offset + bytes));
@@ -78,7 +89,7 @@ impl BulkCopies {
 
     /// Notes the words of shared memory that a load writes.
     pub(crate) fn note_loaded(&mut self, copy: &BulkCopy) {
-        copy.map.runs(copy.at, copy.shared, |run| {
+        for run in copy.runs() {
             for word in run.shared / 4..(run.shared + run.bytes).div_ceil(4) {
                 let place = word as usize / 64;
                 if self.loaded.len() <= place {
@@ -86,25 +97,25 @@ impl BulkCopies {
                 }
                 self.loaded[place] |= 1 << (word % 64);
             }
-        });
+        }
     }
 
     /// Notes the swizzle of the pieces that a box copy wrote to `shared`, unless its rows do not show one.
     pub(crate) fn note_swizzle(&mut self, copy: &BulkCopy, shared: *const u8) {
         let (rows, swizzle) = (copy.map.rank > 1, copy.map.swizzle);
-        copy.map.runs(copy.at, copy.shared, |run| {
+        for run in copy.runs() {
             for at in (run.shared..run.shared + run.bytes).step_by(PIECE) {
                 if rows {
                     // SAFETY: the copy has written there.
                     unsafe {
                         let bytes = shared.add(at as usize).cast::<[u8; PIECE]>().read();
-                        self.swizzles.insert(at, (swizzle, copy.instr, bytes));
+                        self.swizzles.insert(at, (swizzle, copy.by.instr, bytes));
                     }
                 } else {
                     self.swizzles.remove(&at);
                 }
             }
-        });
+        }
     }
 
     /// Returns the swizzle of the box copy that wrote a piece which still holds these bytes, and its instruction.

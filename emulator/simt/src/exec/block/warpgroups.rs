@@ -22,7 +22,6 @@ pub(crate) struct Warpgroup {
     /// Number of the oldest.
     pub(crate) first: u64,
     pub(crate) warps: [WarpProgress; WARPS as usize],
-    /// Waits so far.
     pub(crate) waits: u64,
     /// In checked launches, by warp: lines written since its last `wgmma.fence`, and the instruction that did.
     pub(crate) written: [BTreeMap<u32, u32>; WARPS as usize],

@@ -4,7 +4,7 @@
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
 use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
-use crate::check::{InstrThread, MistakeDetails, PhaseId, PhaseOfCopy};
+use crate::check::{InstrThread, MistakeDetails, PhaseId};
 use crate::{lane_mask::LaneMask, memory::relaxed};
 use program::{RANK_SHIFT, window};
 use program::{limits::COPIES, tensor::Run};
@@ -24,17 +24,12 @@ impl Worker<'_> {
             // Races after a reported mistake may follow from it.
             let reported = self.block.mbarriers.misused || self.check_wgmma_reads(&copy);
             if let Some(clocks) = self.checks.clocks().filter(|_| !reported) {
-                let copier = InstrThread { instr: copy.instr, thread: copy.thread };
-                copy.map.runs(copy.at, copy.shared, |run| {
-                    clocks.start_copy(run.shared, run.bytes, copier);
-                });
+                copy.runs().into_iter().for_each(|run| clocks.start_copy(run.shared, run.bytes, copy.by));
             }
-            let written = &mut self.block.shared_written;
-            let by = InstrThread { instr: copy.instr, thread: copy.thread };
-            copy.map.runs(copy.at, copy.shared, |run| {
-                written.unset(run.shared as usize, run.bytes as usize);
-                self.block.mbarriers.overwrite(run.shared, run.bytes, by);
-            });
+            for run in copy.runs() {
+                self.block.shared_written.unset(run.shared as usize, run.bytes as usize);
+                self.block.mbarriers.overwrite(run.shared, run.bytes, copy.by);
+            }
         }
         let started = self.block.bulk.started.entry(barrier).or_default();
         if started.0 != copy.phase {
@@ -60,36 +55,23 @@ impl Worker<'_> {
         if bulk.overlapped || !bulk.loads.iter().any(|(_, other)| near(other)) {
             return;
         }
-        let mut found = None;
-        copy.map.runs(copy.at, copy.shared, |run| {
-            if found.is_none() && run.bytes > 0 {
-                let other = bulk.in_flight(run.shared, run.bytes);
-                found = other.map(|(barrier, other)| (run.shared.max(other.shared), barrier, other));
-            }
-        });
-        let Some((address, barrier, other)) = found else { return };
+        let found = copy.runs().into_iter().find_map(|run| Some((run.shared, bulk.in_flight(run.shared, run.bytes)?)));
+        let Some((start, (barrier, other))) = found else { return };
         let state = self.block.mbarriers.states.get(&barrier);
         let late = state.filter(|state| state.phase > other.phase);
         let details = MistakeDetails::TwoCopies {
-            address: address.into(),
-            other: InstrThread { instr: other.instr, thread: other.thread },
+            address: start.max(other.shared).into(),
+            other: other.by,
             phase: PhaseId { barrier, number: other.phase },
             blocks: (self.job.cluster_blocks > 1).then_some([self.block.index, other.block]),
-            late: late.map(|state| PhaseOfCopy {
-                offset: barrier,
-                number: other.phase,
-                ended: state.phase,
-                brought: state.last_phase_bytes,
-                started: bulk.bytes_in(barrier, other.phase),
-                waited: None,
-            }),
+            late: late.map(|state| bulk.phase_of(other, barrier, state)),
         };
         self.block.bulk.overlapped = true;
         // An earlier mistake, such as a copy that was started too early, may be the cause.
         if self.note_misuse() {
             return;
         }
-        self.record_mistake_at(copy.instr, LaneMask::of(copy.thread as usize % 32), details);
+        self.record_mistake_at(copy.by.instr, LaneMask::of(copy.by.thread as usize % 32), details);
     }
 
     pub(crate) fn start_store(&mut self, copy: BulkCopy, lane: usize) {
@@ -116,14 +98,14 @@ impl Worker<'_> {
     fn touch_source(&mut self, copy: &BulkCopy, lane: u32) {
         let Some(races) = &mut self.checks.shared_races else { return };
         let (warp, serial, collector) = (self.warp.index, &mut self.access.serial, &mut self.block.collector);
-        copy.map.runs(copy.at, copy.shared, |run| {
+        for run in copy.runs() {
             for at in (0..run.bytes).step_by(TOUCH as usize).filter(|_| run.global.is_some()) {
                 let bytes = (run.bytes - at).min(TOUCH);
                 *serial += 1;
                 let touch = Touch {
                     kind: AccessMark::Read,
                     strong: false,
-                    instr: copy.instr,
+                    instr: copy.by.instr,
                     warp,
                     mask: LaneMask::of(lane as usize),
                     distinct: LaneMask::of(lane as usize),
@@ -138,21 +120,19 @@ impl Worker<'_> {
                 };
                 races.access(&touch, collector);
             }
-        });
+        }
     }
 
     /// Returns the bytes that a store would copy now.
     fn bytes_of(&mut self, copy: &BulkCopy) -> Vec<u8> {
         let shared = self.block.shared_start();
         let mut bytes = Vec::new();
-        copy.map.runs(copy.at, copy.shared, |run| {
-            if run.global.is_some() {
-                // SAFETY: the box was found to lie in the block's shared memory when the copy started.
-                let from =
-                    unsafe { std::slice::from_raw_parts(shared.wrapping_add(run.shared as usize), run.bytes as usize) };
-                bytes.extend_from_slice(from);
-            }
-        });
+        for run in copy.runs().into_iter().filter(|run| run.global.is_some()) {
+            // SAFETY: the box was found to lie in the block's shared memory when the copy started.
+            let from =
+                unsafe { std::slice::from_raw_parts(shared.wrapping_add(run.shared as usize), run.bytes as usize) };
+            bytes.extend_from_slice(from);
+        }
         bytes
     }
 
@@ -160,40 +140,30 @@ impl Worker<'_> {
     fn check_store(&mut self, Store { copy, seen, .. }: &Store) {
         let now = self.bytes_of(copy);
         let Some(mut at) = now.iter().zip(seen).position(|(now, then)| now != then) else { return };
-        let mut changed = None;
-        copy.map.runs(copy.at, copy.shared, |run| {
-            if run.global.is_none() || changed.is_some() {
-                return;
+        let mut changed = copy.shared;
+        for run in copy.runs().into_iter().filter(|run| run.global.is_some()) {
+            if at < run.bytes as usize {
+                changed = run.shared + at as u32;
+                break;
             }
-            match at.checked_sub(run.bytes as usize) {
-                Some(rest) => at = rest,
-                None => changed = Some(run.shared + at as u32),
-            }
-        });
-        let address = u64::from(changed.unwrap_or(copy.shared)) & !3;
+            at -= run.bytes as usize;
+        }
+        let address = u64::from(changed) & !3;
         // Whichever warp is running: the thread that started the copy is named.
         let details = MistakeDetails::ChangedUnderCopy { address };
-        self.record_mistake_of(copy.thread / 32, copy.instr, LaneMask::of(copy.thread as usize % 32), details);
+        let InstrThread { instr, thread } = copy.by;
+        self.record_mistake_of(thread / 32, instr, LaneMask::of(thread as usize % 32), details);
     }
 
     /// Reports a copy that reads what ordinary stores wrote, without a fence of the async proxy in the block.
     #[cold]
     fn check_fence(&mut self, copy: &BulkCopy, lane: usize) {
-        let mut stored = None;
-        copy.map.runs(copy.at, copy.shared, |run| {
-            for word in run.shared / 4..run.shared.saturating_add(run.bytes) / 4 {
-                if stored.is_none()
-                    && run.global.is_some()
-                    && self.block.shared_written.all(word as usize * 4, 4)
-                    && !self.block.bulk.is_loaded(word)
-                {
-                    stored = Some(word * 4);
-                }
-            }
-        });
-        if let Some(address) = stored {
-            let address = address.into();
-            self.record_mistake_at(copy.instr, LaneMask::of(lane), MistakeDetails::Proxy { address });
+        let inside = copy.runs().into_iter().filter(|run| run.global.is_some());
+        let mut words = inside.flat_map(|run| run.shared / 4..run.shared.saturating_add(run.bytes) / 4);
+        let written = &self.block.shared_written;
+        if let Some(word) = words.find(|&word| written.all(word as usize * 4, 4) && !self.block.bulk.is_loaded(word)) {
+            let address = (word * 4).into();
+            self.record_mistake_at(copy.by.instr, LaneMask::of(lane), MistakeDetails::Proxy { address });
         }
     }
 
@@ -202,8 +172,9 @@ impl Worker<'_> {
         let first = self.warp.index * 32;
         let mut stores = std::mem::take(&mut self.block.bulk.stores);
         stores.retain(|store| {
-            let lane = store.copy.thread.wrapping_sub(first);
-            let committed = self.block.bulk.committed(store.copy.thread);
+            let thread = store.copy.by.thread;
+            let lane = thread.wrapping_sub(first);
+            let committed = self.block.bulk.committed(thread);
             let is_due = u64::from(store.group) + u64::from(pending) < u64::from(*committed);
             if lane >= 32 || !active.contains(lane as usize) || !is_due {
                 return true;
@@ -235,7 +206,7 @@ impl Worker<'_> {
         let (job, shared) = (self.job, self.block.shared_start());
         let sources = self.shared_of_cluster(copy);
         let (outside, convert) = (copy.map.outside().to_le_bytes(), copy.map.converted());
-        copy.map.runs(copy.at, copy.shared, |Run { shared: to, global, bytes }| {
+        for Run { shared: to, global, bytes } in copy.runs() {
             let n = bytes as usize;
             let to = shared.wrapping_add(to as usize);
             let from = global.and_then(|at| match at.checked_sub(window::SHARED) {
@@ -263,7 +234,7 @@ impl Worker<'_> {
                     }
                 }
             }
-        });
+        }
         if job.check_level.checks() {
             self.block.bulk.note_loaded(copy);
             if job.kernel.in_flight.is_some() {
@@ -271,23 +242,17 @@ impl Worker<'_> {
             }
             if let Some(clocks) = self.checks.clocks() {
                 clocks.finish_copy(barrier);
-                let copier = InstrThread { instr: copy.instr, thread: copy.thread };
-                copy.map.runs(copy.at, copy.shared, |run| {
-                    clocks.wrote_by_copy(run.shared, run.bytes, copier);
-                });
+                copy.runs().into_iter().for_each(|run| clocks.wrote_by_copy(run.shared, run.bytes, copy.by));
             }
             let written = &mut self.block.shared_written;
-            copy.map.runs(copy.at, copy.shared, |run| {
-                written.set(run.shared as usize, run.bytes as usize);
-            });
+            copy.runs().into_iter().for_each(|run| written.set(run.shared as usize, run.bytes as usize));
             self.propagate_bulk(copy);
         }
     }
 
     /// Returns the shared memory that a copy reads, if it is that of a block of the cluster.
     fn shared_of_cluster(&mut self, copy: &BulkCopy) -> Option<*mut u8> {
-        let mut first = None;
-        copy.map.runs(copy.at, copy.shared, |run| first = first.or(run.global));
+        let first = copy.runs().into_iter().find_map(|run| run.global);
         let rank = ((first?.checked_sub(window::SHARED)? >> RANK_SHIFT) as u32).checked_sub(1)?;
         if rank == self.block.rank {
             return Some(self.block.shared_start());
@@ -298,12 +263,12 @@ impl Worker<'_> {
     /// Marks bytes as unwritten that nothing had written at the source.
     fn propagate_bulk(&mut self, copy: &BulkCopy) {
         let job = self.job;
-        copy.map.runs(copy.at, copy.shared, |run| {
+        for run in copy.runs() {
             self.forget_copied(run.shared, run.bytes);
-            let Some(start) = run.global else { return };
-            let Some((allocation, offset)) = job.table.find(start, run.bytes.into()) else { return };
+            let Some(start) = run.global else { continue };
+            let Some((allocation, offset)) = job.table.find(start, run.bytes.into()) else { continue };
             if allocation.bytes.is_written(offset, run.bytes as usize) {
-                return;
+                continue;
             }
             for i in (0..run.bytes).step_by(4) {
                 let n = (run.bytes - i).min(4) as usize;
@@ -312,9 +277,9 @@ impl Worker<'_> {
                 }
                 let to = run.shared + i;
                 self.block.shared_written.unset_whole(to as usize, n);
-                self.note_copied(to, start + u64::from(i), copy.instr);
+                self.note_copied(to, start + u64::from(i), copy.by.instr);
             }
-        });
+        }
     }
 
     fn perform_store(&mut self, store: &Store) {
@@ -322,8 +287,8 @@ impl Worker<'_> {
         if !store.seen.is_empty() {
             self.check_store(store);
         }
-        copy.map.runs(copy.at, copy.shared, |run| {
-            let Some(start) = run.global else { return };
+        for run in copy.runs() {
+            let Some(start) = run.global else { continue };
             // A run that is not in memory as a whole was reported when the copy started, or lies past the last row.
             let whole = find_global(job, start, run.bytes.into(), true).is_ok();
             let step = if whole { run.bytes } else { 1 };
@@ -341,7 +306,7 @@ impl Worker<'_> {
                     allocation.bytes.mark(offset, step as usize);
                 }
             }
-        });
+        }
         if job.check_level.checks() {
             self.propagate_bulk_store(copy);
         }
@@ -352,10 +317,10 @@ impl Worker<'_> {
         let job = self.job;
         let mut holes: Vec<(u32, u32, u64)> = Vec::new();
         let written = &self.block.shared_written;
-        copy.map.runs(copy.at, copy.shared, |run| {
-            let Some(start) = run.global else { return };
+        for run in copy.runs() {
+            let Some(start) = run.global else { continue };
             if written.all(run.shared as usize, run.bytes as usize) {
-                return;
+                continue;
             }
             for i in (0..run.bytes).step_by(4) {
                 let n = (run.bytes - i).min(4);
@@ -363,13 +328,14 @@ impl Worker<'_> {
                     holes.push((run.shared + i, n, start.saturating_add(i.into())));
                 }
             }
-        });
+        }
         if holes.is_empty() {
             return;
         }
         // Whichever warp is running: the thread that started the copy is named.
-        let running = std::mem::replace(&mut self.warp.index, copy.thread / 32);
-        self.leave_bulk_holes(&holes, copy.instr, copy.thread % 32);
+        let InstrThread { instr, thread } = copy.by;
+        let running = std::mem::replace(&mut self.warp.index, thread / 32);
+        self.leave_bulk_holes(&holes, instr, thread % 32);
         self.warp.index = running;
         for (_, n, address) in holes {
             if let Some((allocation, offset)) = job.table.find(address, n.into()) {

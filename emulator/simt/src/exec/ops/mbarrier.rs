@@ -227,18 +227,14 @@ impl Worker<'_> {
         let (barrier, copy) = self.block.bulk.in_flight(offset, bytes)?;
         let state = self.block.mbarriers.states.get(&barrier)?;
         Some(CopyInFlight {
-            instr: copy.instr,
-            thread: copy.thread,
+            instr: copy.by.instr,
+            thread: copy.by.thread,
             behind: None,
             left: None,
             behind_then: None,
             phase: Some(PhaseOfCopy {
-                offset: barrier,
-                number: copy.phase,
-                ended: state.phase,
-                brought: state.last_phase_bytes,
-                started: self.block.bulk.bytes_in(barrier, copy.phase),
                 waited: self.block.mbarriers.waited.get(&(barrier, self.warp.thread_of(lane))).copied(),
+                ..self.block.bulk.phase_of(copy, barrier, state)
             }),
         })
     }

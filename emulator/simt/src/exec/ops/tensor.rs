@@ -1,6 +1,6 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
-use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, MistakeDetails};
+use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, InstrThread, MistakeDetails};
 use crate::{lane_mask::LaneMask, memory::relaxed};
 use arithmetic::lanes::Src;
 use program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
@@ -187,8 +187,7 @@ impl Worker<'_> {
             map: Box::new(map),
             at: position,
             shared: offset as u32,
-            instr: self.job.instr_at(pc),
-            thread: self.warp.thread_of(lane),
+            by: InstrThread { instr: self.job.instr_at(pc), thread: self.warp.thread_of(lane) },
             block: self.acting.map_or(self.block.index, |acting| acting.block),
             phase: 0,
         };
@@ -243,10 +242,10 @@ impl Worker<'_> {
     fn out_of_reach(&self, copy: &BulkCopy, writes: bool) -> Option<(AccessFault, u64)> {
         let element_bytes = copy.map.element.bytes();
         let mut found: Option<(AccessFault, u64)> = None;
-        copy.map.runs(copy.at, copy.shared, |run| {
-            let Some(start) = run.global.filter(|start| *start < window::SHARED) else { return };
+        for run in copy.runs() {
+            let Some(start) = run.global.filter(|start| *start < window::SHARED) else { continue };
             let Err((problem, space, mut address)) = find_global(self.job, start, run.bytes.into(), writes) else {
-                return;
+                continue;
             };
             let last = start.saturating_add(u64::from(run.bytes) - element_bytes);
             // The first element of the run that cannot be reached.
@@ -258,7 +257,7 @@ impl Worker<'_> {
                 Some((_, high)) => *high = (*high).max(last),
                 None => found = Some(((problem, space, address), last)),
             }
-        });
+        }
         found
     }
 }

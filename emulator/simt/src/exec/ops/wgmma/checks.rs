@@ -1,7 +1,7 @@
 //! Checks of products of a warpgroup.
 
 use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
-use crate::check::{AccessKind, BadAccess, BadWgmma, InstrThread, MistakeDetails, Use};
+use crate::check::{AccessKind, BadAccess, BadWgmma, MistakeDetails, Use};
 use crate::{lane_mask::LaneMask, memory::rules};
 use program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use program::tensor::Swizzle;
@@ -403,7 +403,7 @@ impl Worker<'_> {
     pub(in crate::exec) fn check_wgmma_reads(&mut self, copy: &BulkCopy) -> bool {
         let mut found = None;
         let mut in_order = self.checks.shared_races.is_none() || copy.block != self.block.index;
-        let copier = copy.thread / 32;
+        let copier = copy.by.thread / 32;
         for (first, group) in (0..).step_by(WARPS as usize).zip(&self.block.warpgroups.groups) {
             let pending = group.products.iter().filter(|product| !product.complete);
             let parts = pending
@@ -417,11 +417,7 @@ impl Worker<'_> {
                     if !near || found.is_some() && in_order {
                         continue;
                     }
-                    let mut overlaps = false;
-                    copy.map.runs(copy.at, copy.shared, |run| {
-                        overlaps |= run.shared < at + PIECE && at < run.shared + run.bytes;
-                    });
-                    if overlaps {
+                    if copy.runs().into_iter().any(|run| run.shared < at + PIECE && at < run.shared + run.bytes) {
                         found = found.or(Some((part.pc, factor, at)));
                         let clocks = self.checks.shared_races.as_ref().and_then(|races| races.clocks.as_ref());
                         in_order |= clocks.is_none_or(|clocks| clocks.is_ordered_after_reads(at, PIECE, copier, warp));
@@ -430,12 +426,8 @@ impl Worker<'_> {
             }
         }
         let Some((pc, factor, address)) = found.filter(|_| in_order) else { return false };
-        let problem = BadWgmma::Changed {
-            factor: NAMES[factor],
-            address,
-            by: Some(InstrThread { instr: copy.instr, thread: copy.thread }),
-        };
-        self.report_wgmma(pc, LaneMask::of(copy.thread as usize % 32), problem);
+        let problem = BadWgmma::Changed { factor: NAMES[factor], address, by: Some(copy.by) };
+        self.report_wgmma(pc, LaneMask::of(copy.by.thread as usize % 32), problem);
         true
     }
 
