@@ -7,7 +7,7 @@ use ptx::ast::{Function, Space, Statement, Type, Variable};
 
 use crate::error::{Result, unsupported};
 use crate::ptx::index::{Index, size_of};
-use crate::ptx::walk::{CallParts, for_each_instruction, n_statements};
+use crate::ptx::walk::{CallParts, instructions, statements};
 use crate::virtual_op::class_and_bits;
 use arithmetic::lanes::Class;
 use program::limits::STATEMENT_STEPS;
@@ -93,27 +93,21 @@ impl<'a> Graph<'a, '_> {
         let mut reached = Vec::new();
         match self.nodes[at as usize].clone() {
             (_, Some(function)) => {
-                self.index.account.steps(n_statements(function) * STATEMENT_STEPS / 2)?;
-                let body = function.body.as_deref().unwrap_or_default();
-                let mut called: Vec<&str> = Vec::new();
+                let n_statements = 1 + statements(function).count() as u64;
+                self.index.account.steps(n_statements * STATEMENT_STEPS / 2)?;
                 let mut indirect = false;
-                for_each_instruction(body, &mut |instruction| {
-                    if instruction.opcode != "call" {
-                        return;
-                    }
-                    match CallParts::of(instruction).callee {
-                        Some(name) if self.index.function(name).is_some() => called.push(name),
-                        Some(name) if ptx::link::is_system_call(name) => {}
-                        _ => indirect = true,
-                    }
-                });
-                for name in called {
-                    if let Some(callee) = self.index.function(name).filter(|f| f.body.is_some()) {
-                        reached.push(self.node(Node::Function(&callee.name), Some(callee)));
+                for call in instructions(function).filter(|instruction| instruction.opcode == "call") {
+                    let name = CallParts::of(call).callee;
+                    match name.and_then(|name| self.index.function(name)) {
+                        Some(callee) if callee.body.is_some() => {
+                            reached.push(self.node(Node::Function(&callee.name), Some(callee)));
+                        }
+                        Some(_) => {}
+                        None => indirect |= !name.is_some_and(ptx::link::is_system_call),
                     }
                 }
                 if indirect {
-                    for signature in self.index.signatures(body)? {
+                    for signature in self.index.signatures(function)? {
                         reached.push(self.node(Node::Signature(signature), None));
                     }
                 }
@@ -205,29 +199,18 @@ impl<'a> Index<'a> {
         Ok(reach)
     }
 
-    /// Lists the prototypes in a body, nested blocks included.
-    fn signatures(&self, body: &'a [Statement]) -> Result<Vec<Signature>> {
+    /// Lists the prototypes in a function, nested blocks included.
+    fn signatures(&self, function: &Function) -> Result<Vec<Signature>> {
         let mut found = HashSet::new();
         let mut list = Vec::new();
-        let mut stack = vec![body.iter()];
-        while let Some(top) = stack.last_mut() {
-            let signature = match top.next() {
-                Some(Statement::Block(inner)) => {
-                    stack.push(inner.iter());
-                    continue;
-                }
-                Some(Statement::CallPrototype { returns, params, .. }) => Signature::new(returns, params)?,
-                Some(Statement::CallTargets { targets, .. }) => {
-                    match targets.first().and_then(|name| self.function(name)) {
-                        Some(function) => Signature::of(function)?,
-                        None => continue,
-                    }
-                }
-                Some(_) => continue,
-                None => {
-                    stack.pop();
-                    continue;
-                }
+        for statement in statements(function) {
+            let signature = match statement {
+                Statement::CallPrototype { returns, params, .. } => Signature::new(returns, params)?,
+                Statement::CallTargets { targets, .. } => match targets.first().and_then(|name| self.function(name)) {
+                    Some(function) => Signature::of(function)?,
+                    None => continue,
+                },
+                _ => continue,
             };
             if found.insert(signature.clone()) {
                 list.push(signature);

@@ -6,7 +6,7 @@ use ptx::ast::{Function, Space, Type, Variable};
 
 use crate::error::{Result, invalid, unsupported};
 use crate::ptx::index::{Index, align_of, is_dynamic, size_of};
-use crate::ptx::walk::{for_each_instruction, for_each_variable};
+use crate::ptx::walk::{instructions, variables};
 use program::{DeclaredArray, Param, SHARED_BASE, SHARED_GUARD};
 
 /// Static shared memory that any device has, with opt-in.
@@ -30,8 +30,7 @@ impl SharedLayout {
         let mut mentioned: HashSet<&str> = HashSet::new();
         let mut inner: Vec<&Variable> = Vec::new();
         for function in reached {
-            let body = function.body.as_deref().unwrap_or_default();
-            for_each_variable(body, &mut |v| inner.push(v));
+            inner.extend(variables(function));
             if of_module.is_empty() {
                 continue;
             }
@@ -40,14 +39,10 @@ impl SharedLayout {
                     mentioned.insert(name);
                 }
             };
-            for_each_instruction(body, &mut |instruction| {
-                if let Some(guard) = &instruction.guard {
-                    mention(guard.register.as_str());
-                }
-                for operand in &instruction.operands {
-                    operand.for_each_name(&mut |name| mention(name));
-                }
-            });
+            for instruction in instructions(function) {
+                instruction.guard.iter().for_each(|guard| mention(&guard.register));
+                instruction.operands.iter().for_each(|operand| operand.for_each_name(&mut |name| mention(name)));
+            }
         }
         let mut outer: Vec<&Variable> =
             mentioned.iter().filter_map(|name| of_module.get(name)).flatten().copied().collect();

@@ -6,7 +6,7 @@ use ptx::ast::{Immediate, Initializer, Item, Linkage, Module, Space, Type, Varia
 
 use crate::error::{Result, invalid, unsupported};
 use crate::ptx::index::{Index, align_of, size_of};
-use crate::ptx::walk::for_each_variable;
+use crate::ptx::walk::variables;
 use program::limits::Account;
 
 /// A `.global` or `.const` variable of a module.
@@ -64,9 +64,7 @@ pub fn module_variables(module: &Module, account: &Account) -> Result<Vec<Module
         match item {
             Item::Variable(v) => add(v, v.name.clone(), &index, &mut found)?,
             Item::Function(f) => {
-                let mut inner = Vec::new();
-                for_each_variable(f.body.as_deref().unwrap_or_default(), &mut |v| inner.push(v));
-                for v in inner {
+                for v in variables(f) {
                     // The name is stored several times.
                     account.bytes(4 * (f.name.len() + v.name.len()) as u64)?;
                     add(v, local_name(&f.name, &v.name), &index, &mut found)?;

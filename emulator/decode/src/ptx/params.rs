@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use ptx::ast::{Function, Operand, Space, Type, Variable};
 
 use super::PtxLowering;
-use crate::ptx::walk::{for_each_instruction, for_each_variable};
+use crate::ptx::walk::{instructions, variables};
 use crate::virtual_op::{Reg, class_and_bits};
 use crate::{error::Result, ptx::scope::Binding};
 use arithmetic::Builtin;
@@ -34,20 +34,12 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
     if function.kind == ptx::ast::FunctionKind::Func {
         declared.extend(function.params.iter().chain(&function.returns).map(|v| v.name.as_str()));
     }
-    let body = function.body.as_deref().unwrap_or_default();
-    for_each_variable(body, &mut |v| {
-        if v.space == Space::Param {
-            declared.insert(&v.name);
-        }
-    });
+    declared.extend(variables(function).filter(|v| v.space == Space::Param).map(|v| v.name.as_str()));
     let mut found = HashMap::new();
     if declared.is_empty() {
         return found;
     }
-    for_each_instruction(body, &mut |instruction| {
-        if instruction.opcode == "call" {
-            return;
-        }
+    for instruction in instructions(function).filter(|instruction| instruction.opcode != "call") {
         let access = matches!(instruction.opcode.as_str(), "ld" | "st");
         let lanes = instruction.choice(&[("v2", 2), ("v4", 4), ("v8", 8)]);
         for operand in &instruction.operands {
@@ -72,7 +64,7 @@ pub(super) fn addressed(function: &Function) -> HashMap<&str, ParamUses> {
                 }
             });
         }
-    });
+    }
     found
 }
 

@@ -4,44 +4,39 @@ use std::collections::HashSet;
 
 use ptx::ast::{Function, FunctionKind, Instruction, Item, Operand, Statement, Variable};
 
-/// Calls `f` for each statement, nested blocks included.
-fn for_each_statement<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Statement)) {
-    let mut stack = vec![body.iter()];
-    while let Some(top) = stack.last_mut() {
-        let Some(statement) = top.next() else {
-            stack.pop();
-            continue;
-        };
-        f(statement);
-        if let Statement::Block(inner) = statement {
-            stack.push(inner.iter());
+/// Lists the statements of a function, nested blocks included.
+pub(crate) fn statements(function: &Function) -> impl Iterator<Item = &Statement> {
+    let mut stack = vec![function.body.as_deref().unwrap_or_default().iter()];
+    std::iter::from_fn(move || {
+        while let Some(top) = stack.last_mut() {
+            let next = top.next();
+            match next {
+                Some(Statement::Block(inner)) => stack.push(inner.iter()),
+                Some(_) => {}
+                None => drop(stack.pop()),
+            }
+            if next.is_some() {
+                return next;
+            }
         }
-    }
+        None
+    })
 }
 
-/// Calls `f` for each instruction, nested blocks included.
-pub(crate) fn for_each_instruction<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Instruction)) {
-    for_each_statement(body, &mut |statement| {
-        if let Statement::Instruction(instruction) = statement {
-            f(instruction);
-        }
-    });
+/// Lists the instructions of a function, nested blocks included.
+pub(crate) fn instructions(function: &Function) -> impl Iterator<Item = &Instruction> {
+    statements(function).filter_map(|statement| match statement {
+        Statement::Instruction(instruction) => Some(instruction),
+        _ => None,
+    })
 }
 
-/// Calls `f` for each variable declared in a body, nested blocks included.
-pub(crate) fn for_each_variable<'a>(body: &'a [Statement], f: &mut dyn FnMut(&'a Variable)) {
-    for_each_statement(body, &mut |statement| {
-        if let Statement::Variable(variable) = statement {
-            f(variable);
-        }
-    });
-}
-
-/// Counts the statements of a function, nested blocks included.
-pub(crate) fn n_statements(function: &Function) -> u64 {
-    let mut n = 1;
-    for_each_statement(function.body.as_deref().unwrap_or_default(), &mut |_| n += 1);
-    n
+/// Lists the variables declared in a function, nested blocks included.
+pub(crate) fn variables(function: &Function) -> impl Iterator<Item = &Variable> {
+    statements(function).filter_map(|statement| match statement {
+        Statement::Variable(variable) => Some(variable),
+        _ => None,
+    })
 }
 
 /// Parts of `call (returns), function, (arguments), prototype;`. Only the function is mandatory.
@@ -92,18 +87,14 @@ pub(crate) fn addressed_functions<'a>(
         match item {
             Item::Variable(v) => v.init.iter().for_each(|init| init.for_each_name(&mut see)),
             Item::Function(f) => {
-                let body = f.body.as_deref().unwrap_or_default();
-                for_each_variable(body, &mut |v| {
-                    v.init.iter().for_each(|init| init.for_each_name(&mut see));
-                });
-                for_each_instruction(body, &mut |instruction| {
-                    if instruction.opcode != "call" {
-                        instruction.operands.iter().for_each(|operand| operand.for_each_name(&mut see));
-                        return;
-                    }
-                    let parts = CallParts::of(instruction);
-                    parts.arguments.iter().for_each(|operand| operand.for_each_name(&mut see));
-                });
+                variables(f).filter_map(|v| v.init.as_ref()).for_each(|init| init.for_each_name(&mut see));
+                for instruction in instructions(f) {
+                    let operands = match instruction.opcode.as_str() {
+                        "call" => CallParts::of(instruction).arguments,
+                        _ => &instruction.operands,
+                    };
+                    operands.iter().for_each(|operand| operand.for_each_name(&mut see));
+                }
             }
             Item::Alias { .. } | Item::Pragma(..) | Item::Section(..) => {}
         }
