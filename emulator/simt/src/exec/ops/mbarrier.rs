@@ -222,8 +222,11 @@ impl Worker<'_> {
         waited.parity = parity;
     }
 
-    /// Returns a bulk copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
-    pub(crate) fn bulk_in_flight(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyInFlight> {
+    /// Returns a copy that has yet to write one of `bytes` bytes at `offset` in shared memory, which a lane reads.
+    pub(crate) fn copy_in_flight(&self, offset: u32, bytes: u32, lane: usize) -> Option<CopyInFlight> {
+        if let Some(copy) = self.block.copies.in_flight(offset, bytes) {
+            return Some(copy);
+        }
         let (barrier, copy) = self.block.bulk.in_flight(offset, bytes)?;
         let state = self.block.mbarriers.states.get(&barrier)?;
         Some(CopyInFlight {

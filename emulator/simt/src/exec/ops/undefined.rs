@@ -12,7 +12,7 @@ mod matrix;
 mod transfer;
 mod wgmma;
 
-use crate::check::{AccessKind, Astray, BadAccess, CopiedBy, MAX_RANGES, MistakeDetails, Use, WrongMask};
+use crate::check::{AccessKind, Astray, BadAccess, CopiedBy, CopyInFlight, MAX_RANGES, MistakeDetails, Use, WrongMask};
 use crate::lane_mask::LaneMask;
 use arithmetic::lanes::{AluArgs, AluFn, Class, Dst};
 use program::operands::{AluClasses, Operand, Purpose, Role, for_each_operand};
@@ -165,36 +165,36 @@ impl Worker<'_> {
 
     /// Reports lanes that read what an asynchronous copy is still to write: a mistake whatever becomes of the value.
     fn report_in_flight(&mut self, lanes: LaneMask, bytes: u32, load: u32) -> LaneMask {
-        let copy = |worker: &Self, lane: usize| match worker.checks.fresh.address[lane].checked_sub(window::SHARED) {
-            Some(offset) if offset >> window::BITS == 0 => {
-                let offset = offset as u32;
-                { worker.block.copies.in_flight(offset, bytes) }.or_else(|| worker.bulk_in_flight(offset, bytes, lane))
-            }
-            _ => None,
+        let copy = |worker: &Self, lane: usize| {
+            let offset = worker.checks.fresh.address[lane].checked_sub(window::SHARED)?;
+            worker.copy_in_flight(offset.try_into().ok()?, bytes, lane)
         };
         let guilty = lanes.filter(|lane| copy(self, lane).is_some());
-        if !guilty.is_empty() {
-            let lane = guilty.first();
-            let address = self.checks.fresh.address[lane] - window::SHARED;
-            let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address, bytes);
+        let first = lanes.iter().find_map(|lane| Some((self.checks.fresh.address[lane], copy(self, lane)?)));
+        if let Some((address, copy)) = first {
+            let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address - window::SHARED, bytes);
+            self.report_early_read(load, guilty, access, copy);
+        }
+        guilty
+    }
+
+    pub(crate) fn report_early_read(&mut self, load: u32, lanes: LaneMask, access: BadAccess, copy: CopyInFlight) {
+        if copy.phase.is_some() {
+            self.note_misuse();
+        }
+        // Two copies to one place were reported already.
+        if !self.block.bulk.overlapped {
             let details = MistakeDetails::Uninitialised {
                 access,
                 load,
                 used: Use::Stored { by: load },
                 copied: None,
                 written: None,
-                copy: copy(self, lane),
+                copy: Some(copy),
                 fresh: None,
             };
-            if matches!(&details, MistakeDetails::Uninitialised { copy: Some(copy), .. } if copy.phase.is_some()) {
-                self.note_misuse();
-            }
-            // Two copies to one place were reported already.
-            if !self.block.bulk.overlapped {
-                self.record_mistake_at(load, guilty, details);
-            }
+            self.record_mistake_at(load, lanes, details);
         }
-        guilty
     }
 
     /// Makes the registers of a load defined.

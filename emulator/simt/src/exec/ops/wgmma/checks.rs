@@ -1,7 +1,7 @@
 //! Checks of products of a warpgroup.
 
 use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
-use crate::check::{AccessKind, BadAccess, BadWgmma, MistakeDetails, Use};
+use crate::check::{AccessKind, BadAccess, BadWgmma, MistakeDetails};
 use crate::{lane_mask::LaneMask, memory::rules};
 use program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
 use program::tensor::Swizzle;
@@ -167,27 +167,11 @@ impl Worker<'_> {
             if self.block.shared_written.all(at as usize, PIECE as usize) {
                 return None;
             }
-            let copy = { self.block.copies.in_flight(at, PIECE) }.or_else(|| self.bulk_in_flight(at, PIECE, lane));
-            Some((at, copy?))
+            Some((at, self.copy_in_flight(at, PIECE, lane)?))
         });
         let Some((address, copy)) = found else { return false };
-        if copy.phase.is_some() {
-            self.note_misuse();
-        }
-        let instr = self.job.instr_at(pc);
         let access = BadAccess::at(AccessKind::Read, MemSpace::Shared, address.into(), element);
-        let details = MistakeDetails::Uninitialised {
-            access,
-            load: instr,
-            used: Use::Stored { by: instr },
-            copied: None,
-            written: None,
-            copy: Some(copy),
-            fresh: None,
-        };
-        if !self.block.bulk.overlapped {
-            self.record_mistake(pc, active, details);
-        }
+        self.report_early_read(self.job.instr_at(pc), active, access, copy);
         true
     }
 
