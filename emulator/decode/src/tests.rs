@@ -15,7 +15,7 @@ fn decoded(text: &str) -> Result<Program> {
 
 /// Returns a kernel around a few lines, with registers of every kind.
 fn kernel_of(lines: &str) -> String {
-    format!(include_str!("kernel.ptx"), lines = lines)
+    format!(include_str!("tests/kernel.ptx"), lines = lines)
 }
 
 #[track_caller]
