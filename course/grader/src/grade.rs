@@ -309,8 +309,9 @@ fn judge_one(grading: &Grading<'_>, entry: &Entry<'_>) -> Result<Judged, FileErr
     // Strings, numbers and lists always serialise.
     let text = serde_json::to_string(&kept).expect("plain data");
     let path = file(grading.out, key);
-    write_whole(&path, &text).map_err(FileError::at(&path))?;
+    // Before the result: with it, nothing would come back for the folder.
     remove()?;
+    write_whole(&path, &text).map_err(FileError::at(&path))?;
     Ok(Judged::Stored)
 }
 
