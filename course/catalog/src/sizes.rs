@@ -72,8 +72,8 @@ pub fn awkward(work: Work) -> &'static [Shape] {
 }
 
 /// Returns the shapes whose C is hashed, small enough for the emulated device: one element, one row, sizes that no tile
-/// divides, rows that start on 16 bytes, more tiles than multiprocessors than the emulated GPU has, an odd
-/// number of pairs of tiles, and sums longer than a ring of tiles. For rows of e4m3, K is a multiple of 16.
+/// divides, rows that start on 16 bytes, more tiles than that device has multiprocessors, an odd number of pairs of
+/// tiles, and sums longer than a ring of tiles. For rows of e4m3, K is a multiple of 16.
 pub fn summed(work: Work) -> &'static [Shape] {
     match work {
         Work::Tensor { operands: Format::E4m3, .. } => {
