@@ -38,8 +38,8 @@ pub struct JobLimits {
 const CLOCK_PER_CPU: u64 = 10;
 /// Limit for a file that a program writes, in bytes, although nothing in the sandbox is writable.
 const MAX_FILE_BYTES: u64 = 1 << 20;
-/// Size of a `/tmp`.
-const SCRATCH_BYTES: &str = "67108864";
+/// Size of a `/tmp` in bytes.
+const SCRATCH_BYTES: u64 = 64 << 20;
 /// Processes and threads of one program.
 const PROCESSES: u64 = 64;
 /// No limit without a sandbox, because it would count everything else that the user runs.
@@ -61,7 +61,7 @@ pub enum Sandbox {
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// Whether bubblewrap has `--disable-userns`, which 0.8 added, and `--size`.
+    /// Bubblewrap is 0.8 or newer, and has `--disable-userns` and `--size`.
     is_new: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Confined<'a> {
     /// Arguments; paths are relative to the job, or among `reads`.
     pub arguments: &'a [OsString],
     pub limits: JobLimits,
-    /// Whether it has a `/tmp` of its own, in memory, which is gone when it ends. Bubblewrap alone gives it.
+    /// The program gets a `/tmp` in memory, which is gone when it ends. Bubblewrap alone gives one.
     pub has_scratch: bool,
 }
 
@@ -155,7 +155,7 @@ impl Bubblewrap {
         // Before what may lie in it.
         if confined.has_scratch {
             if self.is_new {
-                command.args(["--size", SCRATCH_BYTES]);
+                command.arg("--size").arg(SCRATCH_BYTES.to_string());
             }
             command.args(["--tmpfs", "/tmp"]);
         }

@@ -38,7 +38,7 @@ pub struct CompilerProgram {
     /// Arguments before the source.
     pub arguments: Vec<OsString>,
     pub reads: Vec<PathBuf>,
-    /// Whether it starts other programs, or writes files under `/tmp`.
+    /// The program starts others, which Landlock's sandbox does not let it.
     pub needs_processes: bool,
 }
 
@@ -219,15 +219,16 @@ impl Unit<'_> {
         let Self { tools, sandbox, limits, .. } = *self;
         let task = &self.graded.task;
         let compiler = if task.is_rust { &tools.rust } else { &tools.cuda };
-        let missing = || std::io::Error::other("no compiler of this task's language was given");
-        let missing = || UnitError::NotStarted { program: "the compiler", why: missing() };
-        let CompilerProgram { program, arguments, reads, needs_processes } = compiler.as_ref().ok_or_else(missing)?;
+        let not_started = |why| UnitError::NotStarted { program: "the compiler", why };
+        let missing = || not_started(std::io::Error::other("no compiler of this task's language was given"));
+        let CompilerProgram { program, arguments, reads, .. } = compiler.as_ref().ok_or_else(missing)?;
         let mut arguments = arguments.clone();
         arguments.push(OsString::from(file));
-        let (limits, has_scratch) = (limits.compile, *needs_processes);
+        // rustc writes files beside its output.
+        let (limits, has_scratch) = (limits.compile, task.is_rust);
         let confined = Confined { program, reads, job, arguments: &arguments, limits, has_scratch };
         let compiled = sandbox.run(&tools.launcher, &confined);
-        let compiled = compiled.map_err(|why| UnitError::NotStarted { program: "the compiler", why })?;
+        let compiled = compiled.map_err(not_started)?;
         let refused = |log: &str| Box::new(Verdict::refused(task.name.clone(), &task.criteria, Refused::from_log(log)));
         match outcome("the compiler", &compiled, limits)? {
             Outcome::Ended => match serde_json::from_slice(&compiled.output) {

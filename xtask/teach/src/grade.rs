@@ -260,11 +260,11 @@ fn tools(root: &Path, rubric: &Rubric) -> Result<Tools> {
     for compiler in cuda.iter().chain(&rust) {
         version = format!("{} {version}", compiler.title()?);
     }
-    let program = |compiler: &CompiledBy| compiler.program(&me);
-    let [cuda_program, rust] = [&cuda, &rust].map(|compiler| compiler.as_ref().map(program).transpose());
-    let (cuda_program, rust) = (cuda_program?, rust?);
+    let is_clang = matches!(cuda, Some(CompiledBy::Clang(_)));
+    let program = |compiler: Option<CompiledBy>| compiler.map(|compiler| compiler.program(&me)).transpose();
+    let (cuda, rust) = (program(cuda)?, program(rust)?);
     let mut loaded = vec![me.clone(), judge.clone()];
-    let reads = cuda_program.iter().chain(&rust).flat_map(|compiler| &compiler.reads);
+    let reads = cuda.iter().chain(&rust).flat_map(|compiler| &compiler.reads);
     loaded.extend(reads.filter(|path| path.is_file()).cloned());
     let mut headers = Vec::new();
     for entry in std::fs::read_dir(root.join("kernels"))?.flatten() {
@@ -274,14 +274,14 @@ fn tools(root: &Path, rubric: &Rubric) -> Result<Tools> {
             headers.push((name, xtask_support::source::read_source(&path)?));
         }
     }
-    if let Some(CompiledBy::Clang(_)) = cuda {
+    if is_clang {
         headers.push((PRELUDE.into(), clang::PRELUDE.into()));
     }
     headers.sort();
     let libraries = if cfg!(target_os = "linux") { sandbox::libraries(&loaded)? } else { BTreeSet::new() };
     Ok(Tools {
         launcher: Launcher { program: me, word: "confined".into(), libraries, interrupted: interrupt::happened },
-        cuda: cuda_program,
+        cuda,
         rust,
         judge,
         headers,
