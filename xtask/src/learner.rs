@@ -192,11 +192,7 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
         let rustc = Rustc::find(root, None)?;
         let (source, sources) = (source::read_source(path)?, vec![path.to_owned(), root.join(rustc::PRELUDE)]);
         let (cache, name) = (CompileCache::in_checkout(root), path.strip_prefix(root).unwrap_or(path));
-        let key = rustc.key(name, &source);
-        if let Some(ptx) = cache.known(&key, PTX) {
-            return Ok(CompiledCopy::Ptx { ptx, sources });
-        }
-        return kept(cache, &key, rustc.compile(name, &source), sources);
+        return outcome(rustc.kept_ptx(&cache, name, &source), sources);
     }
     let choice = choice()?;
     let job = CompileJob::of_learner(root, path)?;
@@ -245,16 +241,13 @@ pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
         }
     };
     interrupt::check(format!("{} was not compiled", job.name))?;
-    kept(cache, &key, compiled, sources)
+    outcome(compiled.and_then(|text| cache.keep(&key, PTX, text.as_bytes())), sources)
 }
 
-/// Keeps what a compiler made.
-fn kept(cache: CompileCache, key: &str, compiled: Result<String>, sources: Vec<PathBuf>) -> Result<CompiledCopy> {
+/// Returns what came of a copy; that it does not compile is no error.
+fn outcome(compiled: Result<PathBuf>, sources: Vec<PathBuf>) -> Result<CompiledCopy> {
     match compiled {
-        Ok(text) => {
-            let ptx = cache.keep(key, PTX, text.as_bytes())?;
-            Ok(CompiledCopy::Ptx { ptx, sources })
-        }
+        Ok(ptx) => Ok(CompiledCopy::Ptx { ptx, sources }),
         Err(error) => match error.downcast::<DoesNotCompile>() {
             Ok(DoesNotCompile(log)) => Ok(CompiledCopy::Refused(Refused::from_log(&log))),
             Err(other) => Err(other),

@@ -35,11 +35,7 @@ pub(crate) fn up_to_date(root: &Path, source: &Path) -> Result<PathBuf> {
         if let Some(path) = cache.known(&key, compile_cache::CUBIN) {
             return Ok(path);
         }
-        // `check` and `explain` have kept it.
-        let ptx = match cache.known(&key, compile_cache::PTX) {
-            Some(path) => std::fs::read_to_string(path)?,
-            None => rustc.compile(name, &text)?,
-        };
+        let ptx = std::fs::read_to_string(rustc.kept_ptx(&cache, name, &text)?)?;
         let cubin = Ptxas::find()?.assemble(&ptx, rustc.folder())?.0;
         return cache.keep(&key, compile_cache::CUBIN, &cubin);
     }

@@ -12,6 +12,7 @@ use catalog::files::{FolderLock, files_ending_with, lock_folder, write_whole_byt
 use catalog::process;
 use catalog::programs::all_on_path;
 use catalog::provenance::{cubin_of, sha256, target_of};
+use xtask_support::compile_cache::{self, CompileCache};
 use xtask_support::cubin::{self, GPU};
 use xtask_support::nvrtc::DoesNotCompile;
 use xtask_support::{interrupt, output, paths};
@@ -35,6 +36,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(180);
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 /// Limit of address space in KiB, because a constant may be without end. A shell sets it, where there is one.
 const LIMITED: &str = "ulimit -v 8388608; exec \"$0\" \"$@\"";
+
 /// A signal ended a compiler.
 #[derive(Debug, thiserror::Error)]
 #[error("{compiler} ended ({status}) while it compiled {name}")]
@@ -59,7 +61,7 @@ pub fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(us
         let (cubin, log) = assembler.assemble(&ptx, &rustc.folder)?;
         let path = cubin_of(root, source).context("a kernel of the checkout")?;
         let mut head = format!("// cubin: {} sha256:{}\n", path.strip_prefix(root)?.display(), sha256(&cubin));
-        head.extend(cubin::resources(&log).iter().map(|line| format!("// sm_{}: {line}\n", GPU)));
+        head.extend(cubin::resources(&log).iter().map(|line| format!("// sm_{GPU}: {line}\n")));
         let (first, rest) = ptx.split_once("\n\n").context("PTX without a header")?;
         let files = [(path, cubin), (target_of(root, source), format!("{first}\n{head}\n{rest}").into_bytes())];
         let is_stale = |(path, bytes): &&(PathBuf, Vec<u8>)| std::fs::read(path).ok().as_ref() != Some(bytes);
@@ -80,6 +82,8 @@ pub struct Rustc {
     program: PathBuf,
     /// `rustc 1.96.0 (…)`
     version: String,
+    /// Hash of the prelude's source.
+    prelude: String,
     root: PathBuf,
     /// The prelude, and `core` where the toolchain has only its source.
     libraries: PathBuf,
@@ -118,12 +122,13 @@ impl Rustc {
         // A rustup toolchain's own program: the one on the PATH chooses a toolchain anew each time.
         let own = Path::new(&sysroot).join("bin").join(program.file_name().unwrap_or_default());
         let program = if own.is_file() { own } else { program.to_owned() };
-        let prelude = std::fs::read_to_string(root.join(PRELUDE)).context(PRELUDE)?;
+        let prelude = sha256(&std::fs::read(root.join(PRELUDE)).context(PRELUDE)?);
         let hash = sha256(format!("{version}{OPTIONS}{prelude}").as_bytes());
         let folder = root.join("target/rust_kernels").join(hash);
         std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
         let lock = Some(lock_folder(&folder)?);
-        let rustc = Self { program, version, root: root.to_owned(), libraries: folder.clone(), folder, lock };
+        let (root, libraries) = (root.to_owned(), folder.clone());
+        let rustc = Self { program, version, prelude, root, libraries, folder, lock };
         if !is_installed && !rustc.folder.join("libcompiler_builtins.rlib").is_file() {
             output::note(&format!("compiling core for {TARGET}, once; about half a minute"));
             rustc.run(&["--crate-name=core"], &core)?;
@@ -133,7 +138,7 @@ impl Rustc {
             rustc.run(&[], &empty)?;
         }
         if !rustc.folder.join("libprelude.rlib").is_file() {
-            rustc.run(&[], &root.join(PRELUDE))?;
+            rustc.run(&[], &rustc.root.join(PRELUDE))?;
         }
         Ok(rustc)
     }
@@ -141,7 +146,9 @@ impl Rustc {
     /// Returns the compiler of a sandbox. All is prepared there, and it writes to `folder`.
     pub fn in_sandbox(program: &Path, libraries: &Path, root: &Path, folder: &Path) -> Self {
         let [program, libraries, root, folder] = [program, libraries, root, folder].map(Path::to_owned);
-        Self { program, version: String::new(), root, libraries, folder, lock: None }
+        // Nobody reads the header of what it writes.
+        let [version, prelude] = [const { String::new() }; 2];
+        Self { program, version, prelude, root, libraries, folder, lock: None }
     }
 
     /// Returns its program, the folder with the prelude, and what else it reads apart from the libraries of the system.
@@ -166,6 +173,15 @@ impl Rustc {
         format!("{}, {}", self.program.display(), self.version)
     }
 
+    /// Returns the kept PTX of a source, which is compiled where there is none.
+    pub(crate) fn kept_ptx(&self, cache: &CompileCache, path: &Path, text: &str) -> Result<PathBuf> {
+        let key = self.key(path, text);
+        match cache.known(&key, compile_cache::PTX) {
+            Some(ptx) => Ok(ptx),
+            None => cache.keep(&key, compile_cache::PTX, self.compile(path, text)?.as_bytes()),
+        }
+    }
+
     /// Returns the text of the PTX file of a kernel, header included. PTX and messages name `path`.
     pub fn compile(&self, path: &Path, text: &str) -> Result<String> {
         if let Some((at, word)) = text.lines().enumerate().find_map(|(at, line)| Some((at + 1, names_a_file(line)?))) {
@@ -181,12 +197,11 @@ impl Rustc {
         let named = format!("--remap-path-prefix={named}={}", path.display());
         self.run(&["--extern=prelude", &format!("--emit=asm={}", ptx.display()), &named], &source)
             .map_err(|error| if error.is::<Stopped>() { error } else { DoesNotCompile(format!("{error}\n")).into() })?;
-        let prelude = std::fs::read(self.root.join(PRELUDE)).unwrap_or_default();
         Ok(format!(
             "// Generated by `cargo xtask ptx --rust`; edit the source instead.\n// source: {}\n// include: {}\n\
              // compiler: {}\n// options: {OPTIONS}\n{}",
             format_args!("{} sha256:{}", path.display(), sha256(text.as_bytes())),
-            format_args!("{PRELUDE} sha256:{}", sha256(&prelude)),
+            format_args!("{PRELUDE} sha256:{}", self.prelude),
             self.version,
             finished(&std::fs::read_to_string(ptx)?)
         ))
@@ -213,9 +228,8 @@ impl Rustc {
         );
         match ended.status.code() {
             Some(0) => Ok(()),
-            // As the shell says it.
-            Some(code) if code < 128 => bail!("{}", ended.errors.trim_end()),
-            _ => Err(Stopped {
+            Some(_) => bail!("{}", ended.errors.trim_end()),
+            None => Err(Stopped {
                 compiler: "rustc",
                 name: name.display().to_string(),
                 status: ended.status,
