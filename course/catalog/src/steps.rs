@@ -111,23 +111,17 @@ const fn transposed(name: &'static str, (a, b): (bool, bool)) -> CatalogKernel {
     CatalogKernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
 }
 
-/// Returns a kernel for tensor cores. The result of narrow operands is in bf16 if the name ends so, others in FP32.
-const fn tensor(name: &'static str, (source, operands): (&'static str, Format)) -> CatalogKernel {
-    let result = match (operands, name.as_bytes()) {
-        (Format::Bf16 | Format::E4m3, [.., b'_', b'b', b'f', b'1', b'6']) => Format::Bf16,
-        _ => Format::Fp32,
-    };
+const fn tensor(name: &'static str, (source, operands, result): (&'static str, Format, Format)) -> CatalogKernel {
     let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
     CatalogKernel { name, source: Some(source), work }
 }
 
 /// Returns a kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
 const fn with_b_transposed(
-    name: &'static str, (source, operands, fast_accumulation): (&'static str, Format, bool),
+    name: &'static str, (source, operands, result, fast_accumulation): (&'static str, Format, Format, bool),
 ) -> CatalogKernel {
-    let kernel = tensor(name, (source, operands));
-    let Work::Tensor { result, .. } = kernel.work else { return kernel };
-    CatalogKernel { work: Work::Tensor { operands, result, b_transposed: true, fast_accumulation }, ..kernel }
+    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation };
+    CatalogKernel { name, source: Some(source), work }
 }
 
 /// Prefix that records put before the entry point of a kernel in Rust.
@@ -202,17 +196,17 @@ pub const STEPS: &[Step] = steps! {
 
     id: "v10", name: "tensor-cores", idea: "a warp multiplies whole tiles in one instruction",
     kernels: [
-        tensor("v10_wmma", Format::Bf16): "bf16gemm_v10_wmma";
-        tensor("v10_wmma", Format::Tf32): "tf32gemm_v10_wmma";
-        tensor("v10_shared", Format::Bf16): "bf16gemm_v10_shared";
-        tensor("v10_shared", Format::Tf32): "tf32gemm_v10_shared";
-        tensor("v10_large_warps", Format::Bf16): "bf16gemm_v10_large_warps";
-        tensor("v10_large_warps", Format::Tf32): "tf32gemm_v10_large_warps";
-        tensor("v10_ahead", Format::Bf16): "bf16gemm_v10_ahead";
-        tensor("v10_ahead", Format::Tf32): "tf32gemm_v10_ahead";
-        tensor("v10_parts", Format::Bf16): "bf16gemm_v10_parts";
-        tensor("v10_parts", Format::Tf32): "tf32gemm_v10_parts";
-        tensor("v10_three_tf32", Format::Fp32): "sgemm_v10_three_tf32";
+        tensor("v10_wmma", Format::Bf16, Format::Fp32): "bf16gemm_v10_wmma";
+        tensor("v10_wmma", Format::Tf32, Format::Fp32): "tf32gemm_v10_wmma";
+        tensor("v10_shared", Format::Bf16, Format::Fp32): "bf16gemm_v10_shared";
+        tensor("v10_shared", Format::Tf32, Format::Fp32): "tf32gemm_v10_shared";
+        tensor("v10_large_warps", Format::Bf16, Format::Fp32): "bf16gemm_v10_large_warps";
+        tensor("v10_large_warps", Format::Tf32, Format::Fp32): "tf32gemm_v10_large_warps";
+        tensor("v10_ahead", Format::Bf16, Format::Fp32): "bf16gemm_v10_ahead";
+        tensor("v10_ahead", Format::Tf32, Format::Fp32): "tf32gemm_v10_ahead";
+        tensor("v10_parts", Format::Bf16, Format::Fp32): "bf16gemm_v10_parts";
+        tensor("v10_parts", Format::Tf32, Format::Fp32): "tf32gemm_v10_parts";
+        tensor("v10_three_tf32", Format::Fp32, Format::Fp32): "sgemm_v10_three_tf32";
     ];
 
     id: "v11", name: "register-banks",
@@ -231,24 +225,40 @@ pub const STEPS: &[Step] = steps! {
     id: "v12", name: "hopper",
     idea: "tensor cores that read shared memory, a unit that fills it, and blocks that share it",
     kernels: [
-        tensor("v12_mma_ring", Format::Bf16): "gemm_v12_mma_ring_f32", "gemm_v12_mma_ring_bf16";
-        tensor("v12_wgmma", Format::Bf16): "gemm_v12_wgmma_f32", "gemm_v12_wgmma_bf16";
-        tensor("v12_ring", Format::Bf16): "gemm_v12_ring_f32", "gemm_v12_ring_bf16";
-        tensor("v12_persistent", Format::Bf16): "gemm_v12_persistent_f32", "gemm_v12_persistent_bf16";
-        tensor("v12_multicast", Format::Bf16): "gemm_v12_multicast_f32", "gemm_v12_multicast_bf16";
-        tensor("v12_store", Format::Bf16): "gemm_v12_store_f32", "gemm_v12_store_bf16",
-            "gemm_v12_store_192_f32", "gemm_v12_store_192_bf16";
-        tensor("v12_ping_pong", Format::Bf16): "gemm_v12_ping_pong_f32", "gemm_v12_ping_pong_bf16",
-            "gemm_v12_ping_pong_192_f32", "gemm_v12_ping_pong_192_bf16";
-        tensor("v12_small", Format::Bf16): "gemm_v12_small_128x128_f32", "gemm_v12_small_128x128_bf16",
-            "gemm_v12_small_64x128_f32", "gemm_v12_small_64x128_bf16",
-            "gemm_v12_small_64x64_f32", "gemm_v12_small_64x64_bf16";
-        tensor("v12_split", Format::Bf16): "gemm_v12_split_128x128_f32", "gemm_v12_split_128x128_bf16",
-            "gemm_v12_split_64x64_f32", "gemm_v12_split_64x64_bf16";
-        tensor("v12_six_bf16", Format::Fp32): "sgemm_v12_six_bf16";
-        with_b_transposed("v12_tf32", Format::Tf32, false): "gemm_v12_tf32_f32";
-        with_b_transposed("v12_fp8", Format::E4m3, true): "gemm_v12_fp8_fast_f32", "gemm_v12_fp8_fast_bf16";
-        with_b_transposed("v12_fp8", Format::E4m3, false): "gemm_v12_fp8_f32", "gemm_v12_fp8_bf16";
+        tensor("v12_mma_ring", Format::Bf16, Format::Fp32): "gemm_v12_mma_ring_f32";
+        tensor("v12_mma_ring", Format::Bf16, Format::Bf16): "gemm_v12_mma_ring_bf16";
+        tensor("v12_wgmma", Format::Bf16, Format::Fp32): "gemm_v12_wgmma_f32";
+        tensor("v12_wgmma", Format::Bf16, Format::Bf16): "gemm_v12_wgmma_bf16";
+        tensor("v12_ring", Format::Bf16, Format::Fp32): "gemm_v12_ring_f32";
+        tensor("v12_ring", Format::Bf16, Format::Bf16): "gemm_v12_ring_bf16";
+        tensor("v12_persistent", Format::Bf16, Format::Fp32): "gemm_v12_persistent_f32";
+        tensor("v12_persistent", Format::Bf16, Format::Bf16): "gemm_v12_persistent_bf16";
+        tensor("v12_multicast", Format::Bf16, Format::Fp32): "gemm_v12_multicast_f32";
+        tensor("v12_multicast", Format::Bf16, Format::Bf16): "gemm_v12_multicast_bf16";
+        tensor("v12_store", Format::Bf16, Format::Fp32): "gemm_v12_store_f32";
+        tensor("v12_store", Format::Bf16, Format::Bf16): "gemm_v12_store_bf16";
+        tensor("v12_store", Format::Bf16, Format::Fp32): "gemm_v12_store_192_f32";
+        tensor("v12_store", Format::Bf16, Format::Bf16): "gemm_v12_store_192_bf16";
+        tensor("v12_ping_pong", Format::Bf16, Format::Fp32): "gemm_v12_ping_pong_f32";
+        tensor("v12_ping_pong", Format::Bf16, Format::Bf16): "gemm_v12_ping_pong_bf16";
+        tensor("v12_ping_pong", Format::Bf16, Format::Fp32): "gemm_v12_ping_pong_192_f32";
+        tensor("v12_ping_pong", Format::Bf16, Format::Bf16): "gemm_v12_ping_pong_192_bf16";
+        tensor("v12_small", Format::Bf16, Format::Fp32): "gemm_v12_small_128x128_f32";
+        tensor("v12_small", Format::Bf16, Format::Bf16): "gemm_v12_small_128x128_bf16";
+        tensor("v12_small", Format::Bf16, Format::Fp32): "gemm_v12_small_64x128_f32";
+        tensor("v12_small", Format::Bf16, Format::Bf16): "gemm_v12_small_64x128_bf16";
+        tensor("v12_small", Format::Bf16, Format::Fp32): "gemm_v12_small_64x64_f32";
+        tensor("v12_small", Format::Bf16, Format::Bf16): "gemm_v12_small_64x64_bf16";
+        tensor("v12_split", Format::Bf16, Format::Fp32): "gemm_v12_split_128x128_f32";
+        tensor("v12_split", Format::Bf16, Format::Bf16): "gemm_v12_split_128x128_bf16";
+        tensor("v12_split", Format::Bf16, Format::Fp32): "gemm_v12_split_64x64_f32";
+        tensor("v12_split", Format::Bf16, Format::Bf16): "gemm_v12_split_64x64_bf16";
+        tensor("v12_six_bf16", Format::Fp32, Format::Fp32): "sgemm_v12_six_bf16";
+        with_b_transposed("v12_tf32", Format::Tf32, Format::Fp32, false): "gemm_v12_tf32_f32";
+        with_b_transposed("v12_fp8", Format::E4m3, Format::Fp32, true): "gemm_v12_fp8_fast_f32";
+        with_b_transposed("v12_fp8", Format::E4m3, Format::Bf16, true): "gemm_v12_fp8_fast_bf16";
+        with_b_transposed("v12_fp8", Format::E4m3, Format::Fp32, false): "gemm_v12_fp8_f32";
+        with_b_transposed("v12_fp8", Format::E4m3, Format::Bf16, false): "gemm_v12_fp8_bf16";
     ];
 };
 
