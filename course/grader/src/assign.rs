@@ -129,9 +129,7 @@ fn in_rust(task: &Task, names: &[TaskName]) -> Result<Task> {
     if let Some(name) = names.iter().find(is_shown) {
         bail!("the starter of {shows} in Rust shows what {name} asks for: assign {name} in a repository of its own");
     }
-    task.in_rust().with_context(|| {
-        format!("{shows} cannot be assigned in Rust: the tasks of v01 to v07 alone have a kernel in Rust")
-    })
+    task.in_rust().with_context(|| format!("{shows} cannot be assigned in Rust: {}", Task::IN_RUST))
 }
 
 fn draw(root: &Path, catalogue: &Catalogue, seed: u64) -> Result<(Task, DrawnVariant)> {

@@ -273,11 +273,7 @@ fn graded_task(table: &TaskTable, root: &Path) -> Result<GradedTask> {
         }
         (Some(_), _) => bail!("drawn: only vNN.{} has numbers that are drawn", variant::ID),
     };
-    let task = if table.rust {
-        task.in_rust().context("rust: the tasks of v01 to v07 alone have a kernel in Rust")?
-    } else {
-        task
-    };
+    let task = if table.rust { task.in_rust().with_context(|| format!("rust: {}", Task::IN_RUST))? } else { task };
     let kernel = task.host.as_ref().and_then(|host| host.call.kernel());
     let finished = kernel.map(|kernel| {
         let path = target_of(root, &root.join(kernel));
