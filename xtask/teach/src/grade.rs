@@ -335,16 +335,11 @@ impl CompiledBy {
     /// Returns the command line of [`CompileArgs`], which `me` takes, up to the source.
     fn program(&self, me: &Path) -> Result<CompilerProgram> {
         let reads = self.reads()?;
-        let paths: &[PathBuf] = match self {
-            Self::Nvrtc(nvrtc) => std::slice::from_ref(&nvrtc.directory),
-            Self::Clang(Clang(path)) => std::slice::from_ref(path),
+        let (option, paths): (&str, &[PathBuf]) = match self {
+            Self::Nvrtc(nvrtc) => ("--nvrtc", std::slice::from_ref(&nvrtc.directory)),
+            Self::Clang(Clang(path)) => ("--clang", std::slice::from_ref(path)),
             // Itself, and the folder with the prelude.
-            Self::Rust(_) => &reads[..2],
-        };
-        let option = match self {
-            Self::Nvrtc(_) => "--nvrtc",
-            Self::Clang(_) => "--clang",
-            Self::Rust(_) => "--rustc",
+            Self::Rust(_) => ("--rustc", &reads[..2]),
         };
         let mut arguments: Vec<OsString> = vec!["compile-one".into(), option.into()];
         arguments.extend(paths.iter().map(OsString::from));
