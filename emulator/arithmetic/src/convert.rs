@@ -3,12 +3,13 @@
 //! Common pairs are compiled for every vector width; others run [`convert`] with the types as run-time arguments.
 
 use super::Form;
-use super::convert_any::{CvtVariant, FloatKind, KINDS, NumberKind, ROUND_AWAY, clamp, convert};
+use super::convert_any::{CvtVariant, KINDS, NumberKind, ROUND_AWAY, clamp, convert};
 use super::engine::ptx_types::{s8, s16, s32, s64};
 use super::engine::{by_type, hot1, hot2, moded1, moded2, moded3};
 use super::float::{canonical, flush};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::moves::{Builtin, builtin};
+use super::soft::{BF16, F16, F32, F64, TF32};
 use crate::lanes::CpuLevel;
 
 #[inline(always)]
@@ -113,20 +114,20 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
 fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bool) -> Option<u32> {
     let flag = |flag| request.flags & flag != 0;
     let clamping = flag(CvtVariant::RELU) || flag(CvtVariant::SATFINITE);
-    let flushing = [to, from].contains(&NumberKind::Float(FloatKind::F32))
-        || (flag(CvtVariant::FTZ) && [to, from].contains(&NumberKind::Float(FloatKind::F16)));
+    let flushing = [to, from].contains(&NumberKind::Float(F32))
+        || (flag(CvtVariant::FTZ) && [to, from].contains(&NumberKind::Float(F16)));
     if flag(CvtVariant::FTZ) && !flushing {
         return None;
     }
-    if let NumberKind::Float(FloatKind::Tf32) = from {
+    if let NumberKind::Float(TF32) = from {
         return None;
     }
     // `.relu`, `.satfinite`, pairs and `tf32` come from `f32` only, to nearest or towards zero.
-    let special = clamping || pair || to == NumberKind::Float(FloatKind::Tf32);
+    let special = clamping || pair || to == NumberKind::Float(TF32);
     if special {
-        let away = request.round == Some(ROUND_AWAY) && to == NumberKind::Float(FloatKind::Tf32);
-        let fits = from == NumberKind::Float(FloatKind::F32)
-            && matches!(to, NumberKind::Float(FloatKind::F16 | FloatKind::Bf16 | FloatKind::Tf32))
+        let away = request.round == Some(ROUND_AWAY) && to == NumberKind::Float(TF32);
+        let fits = from == NumberKind::Float(F32)
+            && matches!(to, NumberKind::Float(F16 | BF16 | TF32))
             && (matches!(request.round, Some(0 | 1)) || away)
             && !flag(CvtVariant::FTZ)
             && !flag(CvtVariant::SAT);
@@ -147,10 +148,7 @@ fn rounding(request: &CvtRequest<'_>, to: NumberKind, from: NumberKind, pair: bo
             _ => None,
         },
         (NumberKind::Float(a), NumberKind::Float(b)) => {
-            let widening = matches!(
-                (a, b),
-                (FloatKind::F16 | FloatKind::Bf16, FloatKind::F32 | FloatKind::F64) | (FloatKind::F32, FloatKind::F64)
-            );
+            let widening = matches!((a, b), (F16 | BF16, F32 | F64) | (F32, F64));
             match (request.round_integer, widening, request.round) {
                 (None, true, None) => Some(0),
                 (None, false, round) => round,

@@ -7,16 +7,7 @@ use super::soft::{self, BF16, F16, F32, F64, Format, Mode, Round, TF32};
 pub(super) enum NumberKind {
     /// An integer: width in bits, and true if signed.
     Integer(u32, bool),
-    Float(FloatKind),
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FloatKind {
-    F16,
-    Bf16,
-    F32,
-    F64,
-    Tf32,
+    Float(Format),
 }
 
 /// Types by their number in a [`CvtVariant`].
@@ -29,87 +20,34 @@ pub(super) const KINDS: [(&str, NumberKind); 13] = [
     ("s32", NumberKind::Integer(32, true)),
     ("u64", NumberKind::Integer(64, false)),
     ("s64", NumberKind::Integer(64, true)),
-    ("f16", NumberKind::Float(FloatKind::F16)),
-    ("bf16", NumberKind::Float(FloatKind::Bf16)),
-    ("f32", NumberKind::Float(FloatKind::F32)),
-    ("f64", NumberKind::Float(FloatKind::F64)),
-    ("tf32", NumberKind::Float(FloatKind::Tf32)),
+    ("f16", NumberKind::Float(F16)),
+    ("bf16", NumberKind::Float(BF16)),
+    ("f32", NumberKind::Float(F32)),
+    ("f64", NumberKind::Float(F64)),
+    ("tf32", NumberKind::Float(TF32)),
 ];
 
-impl FloatKind {
-    pub(super) fn format(self) -> Format {
-        match self {
-            FloatKind::F16 => F16,
-            FloatKind::Bf16 => BF16,
-            FloatKind::F32 => F32,
-            FloatKind::F64 => F64,
-            FloatKind::Tf32 => TF32,
-        }
-    }
-    /// Returns the canonical NaN of the format: the result of every operation that gives NaN.
-    pub(super) fn nan(self) -> u64 {
-        match self {
-            FloatKind::F16 | FloatKind::Bf16 => 0x7fff,
-            FloatKind::F32 => 0x7fff_ffff,
-            FloatKind::F64 => 0x7fff_ffff_ffff_ffff,
-            // 19 bits, above thirteen unused ones in a register.
-            FloatKind::Tf32 => 0x3_ffff,
-        }
-    }
-    /// Converts a NaN. Conversions to and from `f64` keep sign and payload, as far as they fit, and so does `bf16` to
-    /// `f32`, which is a shift; other conversions give the canonical NaN.
-    pub(super) fn nan_of(self, bits: u64, from: FloatKind, variant: CvtVariant) -> u64 {
-        let ftz = variant.has(CvtVariant::FTZ);
-        let (bits, from) = match from {
-            // The hardware uses a flushing `f32` operation.
-            FloatKind::F64 => (bits, from),
-            _ if ftz && self == FloatKind::F64 => (FloatKind::F32.nan(), FloatKind::F32),
-            _ => (bits, from),
-        };
-        let (ours, theirs) = (self.fraction_bits(), from.fraction_bits());
-        let payload = bits & ((1 << theirs) - 1);
-        let payload = if ours >= theirs { payload << (ours - theirs) } else { payload >> (theirs - ours) };
-        let sign = if bits & from.sign() != 0 { self.sign() } else { 0 };
-        let kept = sign | self.format().infinity() | payload;
-        let quiet = kept | 1 << (ours - 1);
-        match (from, self) {
-            (FloatKind::F64, FloatKind::F64) if !variant.has(CvtVariant::INTEGRAL) => bits,
-            (FloatKind::F64, _) | (_, FloatKind::F64) => quiet,
-            (FloatKind::Bf16, FloatKind::F32) if !ftz => kept,
-            _ => self.nan(),
-        }
-    }
-    pub(super) fn fraction_bits(self) -> u32 {
-        match self {
-            FloatKind::F16 | FloatKind::Tf32 => 10,
-            FloatKind::Bf16 => 7,
-            FloatKind::F32 => 23,
-            FloatKind::F64 => 52,
-        }
-    }
-    pub(super) fn sign(self) -> u64 {
-        match self {
-            FloatKind::F16 | FloatKind::Bf16 => 1 << 15,
-            FloatKind::F32 => 1 << 31,
-            FloatKind::F64 => 1 << 63,
-            FloatKind::Tf32 => 1 << 18,
-        }
-    }
-    pub(super) fn one(self) -> u64 {
-        soft::from_integer(1, self.format(), Round::Nearest)
-    }
-    pub(super) fn is_nan(self, bits: u64) -> bool {
-        bits & !self.sign() > self.format().infinity()
-    }
-    /// Flushes subnormals to zero; does nothing for types other than `f32`.
-    pub(super) fn flush(self, bits: u64, ftz: bool) -> u64 {
-        if ftz && self == FloatKind::F32 && bits & self.format().infinity() == 0 { bits & self.sign() } else { bits }
+/// Converts a NaN. Conversions to and from `f64` keep sign and payload, as far as they fit, and so does `bf16` to
+/// `f32`, which is a shift; other conversions give the canonical NaN.
+fn nan_of(to: Format, bits: u64, from: Format, variant: CvtVariant) -> u64 {
+    let ftz = variant.has(CvtVariant::FTZ);
+    // The hardware uses a flushing `f32` operation.
+    let (bits, from) = if ftz && from != F64 && to == F64 { (F32.nan(), F32) } else { (bits, from) };
+    let (ours, theirs) = (to.fraction_bits, from.fraction_bits);
+    let payload = bits & ((1 << theirs) - 1);
+    let payload = if ours >= theirs { payload << (ours - theirs) } else { payload >> (theirs - ours) };
+    let kept = to.sign(bits & from.sign(true) != 0) | to.infinity() | payload;
+    match (from, to) {
+        (F64, F64) if !variant.has(CvtVariant::INTEGRAL) => bits,
+        (F64, _) | (_, F64) => kept | 1 << (ours - 1),
+        (BF16, F32) if !ftz => kept,
+        _ => to.nan(),
     }
 }
 
 impl NumberKind {
     pub(super) fn wide(self) -> bool {
-        matches!(self, NumberKind::Integer(64, _) | NumberKind::Float(FloatKind::F64))
+        matches!(self, NumberKind::Integer(64, _) | NumberKind::Float(F64))
     }
 }
 
@@ -178,8 +116,8 @@ pub(super) fn to_integral64(x: f64, code: u32) -> f64 {
 }
 
 /// Returns the value as an `f64`, exact for every format; `None` for NaN.
-pub(super) fn value_of(bits: u64, format: FloatKind) -> Option<f64> {
-    soft::convert(bits, format.format(), F64, Round::Nearest).map(f64::from_bits)
+pub(super) fn value_of(bits: u64, format: Format) -> Option<f64> {
+    soft::convert(bits, format, F64, Round::Nearest).map(f64::from_bits)
 }
 
 pub(super) fn convert(variant: u32, bits: u64) -> u64 {
@@ -193,7 +131,7 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
         }
         (NumberKind::Integer(width, signed), NumberKind::Float(to)) => {
             let x = integer_of(bits, width, signed);
-            let out = soft::from_integer(x, to.format(), Round::from_code(variant.round()));
+            let out = soft::from_integer(x, to, Round::from_code(variant.round()));
             saturate(variant, out, to)
         }
         (NumberKind::Float(from), NumberKind::Integer(width, signed)) => {
@@ -201,39 +139,39 @@ pub(super) fn convert(variant: u32, bits: u64) -> u64 {
                 // Values out of range go to the nearest end, with or without `.sat`.
                 Some(x) => truncate(clamp(to_integral64(x, variant.round()) as i128, width, signed), width, signed),
                 // NaN: 0, or only the highest bit where a 64-bit type takes part.
-                None if width == 64 || from == FloatKind::F64 => truncate(1 << (width - 1), width, signed),
+                None if width == 64 || from == F64 => truncate(1 << (width - 1), width, signed),
                 None => 0,
             }
         }
         (NumberKind::Float(from), NumberKind::Float(to)) => {
             // `f32` to `f16` does not flush its source, with or without `.ftz`.
-            let bits = from.flush(bits, ftz && to != FloatKind::F16);
-            let mode = Mode { round: Round::from_code(variant.round()), flush: ftz && to == FloatKind::F32 };
+            let bits = from.flush(bits, ftz && to != F16);
+            let mode = Mode { round: Round::from_code(variant.round()), flush: ftz && to == F32 };
             let out = match value_of(bits, from) {
                 // A conversion that changes nothing is a move.
-                None if from == to && from == FloatKind::F32 && variant.0 & !255 == 0 => bits,
+                None if from == to && from == F32 && variant.0 & !255 == 0 => bits,
                 // `.rna` cuts a NaN like a number (measured on an H200); other roundings make one of their own.
-                None if to == FloatKind::Tf32 && variant.round() == ROUND_AWAY => bits >> 13,
-                None => to.nan_of(bits, from, variant),
+                None if to == TF32 && variant.round() == ROUND_AWAY => bits >> 13,
+                None => nan_of(to, bits, from, variant),
                 Some(x) if variant.has(CvtVariant::INTEGRAL) => {
                     let integral = to_integral64(x, variant.round()).to_bits();
                     // Integral values of a format fit in that format.
-                    soft::convert(integral, F64, to.format(), Round::Nearest).unwrap_or(to.nan())
+                    soft::convert(integral, F64, to, Round::Nearest).unwrap_or(to.nan())
                 }
-                Some(_) => soft::convert(bits, from.format(), to.format(), mode).unwrap_or(to.nan()),
+                Some(_) => soft::convert(bits, from, to, mode).unwrap_or(to.nan()),
             };
             let out = saturate(variant, to.flush(out, ftz), to);
             // The fraction's missing bits are zero.
-            if to == FloatKind::Tf32 { out << 13 } else { out }
+            if to == TF32 { out << 13 } else { out }
         }
     }
 }
 
 /// Applies `.sat`, `.relu` and `.satfinite`.
-pub(super) fn saturate(variant: CvtVariant, bits: u64, format: FloatKind) -> u64 {
+pub(super) fn saturate(variant: CvtVariant, bits: u64, format: Format) -> u64 {
     let nan = format.is_nan(bits);
-    let negative = bits & format.sign() != 0;
-    let magnitude = bits & !format.sign();
+    let negative = bits & format.sign(true) != 0;
+    let magnitude = bits & !format.sign(true);
     if variant.has(CvtVariant::SAT) {
         // NaN and −0 become +0.
         return if nan || negative { 0 } else { bits.min(format.one()) };
@@ -242,7 +180,7 @@ pub(super) fn saturate(variant: CvtVariant, bits: u64, format: FloatKind) -> u64
         bits
     } else if variant.has(CvtVariant::RELU) && negative {
         0
-    } else if variant.has(CvtVariant::SATFINITE) && magnitude == format.format().infinity() {
+    } else if variant.has(CvtVariant::SATFINITE) && magnitude == format.infinity() {
         bits - 1
     } else {
         bits

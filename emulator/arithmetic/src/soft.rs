@@ -53,7 +53,7 @@ impl From<Round> for Mode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Format {
     exponent_bits: u32,
-    fraction_bits: u32,
+    pub(super) fraction_bits: u32,
 }
 
 pub(super) const F16: Format = Format::new(5, 10);
@@ -70,11 +70,25 @@ impl Format {
     fn bias(self) -> i32 {
         (1 << (self.exponent_bits - 1)) - 1
     }
-    fn sign(self, negative: bool) -> u64 {
+    pub(super) fn sign(self, negative: bool) -> u64 {
         (negative as u64) << (self.exponent_bits + self.fraction_bits)
     }
     pub(super) fn infinity(self) -> u64 {
         ((1 << self.exponent_bits) - 1) << self.fraction_bits
+    }
+    /// Returns the canonical NaN, all ones but for the sign: the result of every operation that gives NaN.
+    pub(super) fn nan(self) -> u64 {
+        self.sign(true) - 1
+    }
+    pub(super) fn one(self) -> u64 {
+        (self.bias() as u64) << self.fraction_bits
+    }
+    pub(super) fn is_nan(self, bits: u64) -> bool {
+        bits & !self.sign(true) > self.infinity()
+    }
+    /// Flushes subnormals to zero; does nothing for formats other than `f32`.
+    pub(super) fn flush(self, bits: u64, ftz: bool) -> u64 {
+        if ftz && self == F32 && bits & self.infinity() == 0 { bits & self.sign(true) } else { bits }
     }
 }
 
@@ -203,8 +217,7 @@ mod c {
 
 /// Returns `a + b`, or `None` where the result is NaN, as the functions below do.
 pub(super) fn add(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
-    let one = (format.bias() as u64) << format.fraction_bits;
-    fma(a, one, b, format, mode)
+    fma(a, format.one(), b, format, mode)
 }
 
 pub(super) fn mul(a: u64, b: u64, format: Format, mode: impl Into<Mode>) -> Option<u64> {
