@@ -60,7 +60,7 @@ unsafe fn masked_class(class: Class, lanes: &mut Lanes, args: &AluArgs, mask: u3
 }
 
 macro_rules! drivers {
-    ($hot:ident, $cold:ident, $(($ty:ident, $view:ident, $array:ident, $index:literal)),+) => {
+    ($hot:ident, $cold:ident, $moded:ident, $(($ty:ident, $view:ident, $array:ident, $index:literal)),+) => {
         pub(super) fn $hot<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(level: CpuLevel, _f: F) -> Form {
             /// # Safety
             /// The requirements are those of an `AluFn`, which `whole` is; the CPU has the instructions of level `L`.
@@ -150,13 +150,20 @@ macro_rules! drivers {
         }
 
         #[allow(dead_code, reason = "not every number of operands needs it")]
-        pub(super) fn $cold<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(_: F) -> Form {
+        pub(super) fn $cold<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(f: F) -> Form {
+            Form { variant: NONE, ..$moded(0, move |_, $($view: $ty),+| f($($view),+)) }
+        }
+
+        /// Form of a lane-by-lane function whose variant is a run-time argument.
+        #[allow(dead_code, reason = "not every number of operands needs it")]
+        pub(super) fn $moded<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(variant: u32, _: F) -> Form {
             /// # Safety
             /// The requirements are those of an `AluFn`.
-            unsafe fn run<D: Lane, $($ty: Lane,)+ F: Fn($($ty),+) -> D + Copy>(
+            unsafe fn run<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
                 lanes: &mut Lanes, args: &AluArgs, mask: u32,
             ) {
                 let f = zst_fn::<F>();
+                let variant = args.src[3] as u32;
                 // SAFETY: as in the hot driver; a lane is read before it is written.
                 unsafe {
                     $( let $view = $ty::view(lanes, args.src[$index]); )+
@@ -165,62 +172,21 @@ macro_rules! drivers {
                     while left != 0 {
                         let lane = left.trailing_zeros() as usize;
                         left &= left - 1;
-                        D::put_one(&mut sink, lane, f($($ty::at($view, lane)),+));
+                        D::put_one(&mut sink, lane, f(variant, $($ty::at($view, lane)),+));
                     }
                     D::close(sink, mask);
                 }
             }
-            Form { run: run::<D, $($ty,)+ F>, dst: D::CLASS, srcs: const { &[$($ty::CLASS),+] }, variant: NONE }
+            let srcs = const { &[$($ty::CLASS),+] };
+            Form { run: run::<D, $($ty,)+ F>, dst: D::CLASS, srcs, variant: variant as i32 }
         }
     };
 }
 
-drivers!(hot1, cold1, (A, a, xs, 0));
-drivers!(hot2, cold2, (A, a, xs, 0), (B, b, ys, 1));
-drivers!(hot3, cold3, (A, a, xs, 0), (B, b, ys, 1), (C, c, zs, 2));
-drivers!(hot4, cold4, (A, a, xs, 0), (B, b, ys, 1), (C, c, zs, 2), (E, e, ws, 3));
-
-macro_rules! moded_drivers {
-    ($make:ident, $run:ident, $(($ty:ident, $view:ident, $index:literal)),+) => {
-        /// # Safety
-        /// The requirements are those of an `AluFn`.
-        unsafe fn $run<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
-            lanes: &mut Lanes, args: &AluArgs, mask: u32,
-        ) {
-            let f = zst_fn::<F>();
-            let variant = args.src[3] as u32;
-            // SAFETY: as in the cold drivers.
-            unsafe {
-                $( let $view = $ty::view(lanes, args.src[$index]); )+
-                let mut sink = D::open(lanes, args.dst);
-                let mut left = mask;
-                while left != 0 {
-                    let lane = left.trailing_zeros() as usize;
-                    left &= left - 1;
-                    D::put_one(&mut sink, lane, f(variant, $($ty::at($view, lane)),+));
-                }
-                D::close(sink, mask);
-            }
-        }
-
-        /// Form of a lane-by-lane function whose variant is a run-time argument.
-        pub(super) fn $make<D: Lane, $($ty: Lane,)+ F: Fn(u32, $($ty),+) -> D + Copy>(
-            variant: u32,
-            _: F,
-        ) -> Form {
-            Form {
-                run: $run::<D, $($ty,)+ F>,
-                dst: D::CLASS,
-                srcs: const { &[$($ty::CLASS),+] },
-                variant: variant as i32,
-            }
-        }
-    };
-}
-
-moded_drivers!(moded1, moded1_run, (A, a, 0));
-moded_drivers!(moded2, moded2_run, (A, a, 0), (B, b, 1));
-moded_drivers!(moded3, moded3_run, (A, a, 0), (B, b, 1), (C, c, 2));
+drivers!(hot1, cold1, moded1, (A, a, xs, 0));
+drivers!(hot2, cold2, moded2, (A, a, xs, 0), (B, b, ys, 1));
+drivers!(hot3, cold3, moded3, (A, a, xs, 0), (B, b, ys, 1), (C, c, zs, 2));
+drivers!(hot4, cold4, moded4, (A, a, xs, 0), (B, b, ys, 1), (C, c, zs, 2), (E, e, ws, 3));
 
 /// Evaluates `$form` with `$alias` as the listed type of the PTX name `$ty`; other names return `None` from the caller.
 macro_rules! by_type {

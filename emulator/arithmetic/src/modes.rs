@@ -4,7 +4,7 @@
 use super::Form;
 use super::engine::{cold2, moded1, moded2, moded3};
 use super::float::{NAN32, flush, nan64};
-use super::soft::{self, F32, F64, Mode, Round};
+use super::soft::{self, F32, F64, Format, Mode, Round};
 
 /// Bits of a mode, above the two of [`Round::from_code`].
 pub(super) const FTZ: u32 = 4;
@@ -30,32 +30,27 @@ fn rounding(mode: u32) -> Mode {
     Mode { round: Round::from_code(mode & 3), flush: mode & FTZ != 0 }
 }
 
-fn add(mode: u32, a: f32, b: f32) -> f32 {
-    write(mode, soft::add(read(mode, a), read(mode, b), F32, rounding(mode)))
+/// Form of an operation of [`soft`] on `f32`.
+macro_rules! narrow {
+    ($moded:ident, $mode:expr, $operation:path, $($x:ident),+) => {
+        $moded($mode, |mode, $($x: f32),+| write(mode, $operation($(read(mode, $x),)+ F32, rounding(mode))))
+    };
 }
 
-fn sub(mode: u32, a: f32, b: f32) -> f32 {
-    add(mode, a, -b)
+/// Form of an operation of [`soft`] on `f64`; the last operands are those of [`nan64`].
+macro_rules! wide {
+    ($moded:ident, $mode:expr, $operation:path, ($($x:ident),+), $operands:expr) => {
+        $moded($mode, |mode, $($x: f64),+| write64($operation($($x.to_bits(),)+ F64, rounding(mode)), $operands))
+    };
 }
 
-fn mul(mode: u32, a: f32, b: f32) -> f32 {
-    write(mode, soft::mul(read(mode, a), read(mode, b), F32, rounding(mode)))
+/// Subtracts: adds what is negated.
+fn sub(a: u64, b: u64, format: Format, mode: Mode) -> Option<u64> {
+    soft::add(a, b ^ format.sign(true), format, mode)
 }
 
-fn fma(mode: u32, a: f32, b: f32, c: f32) -> f32 {
-    write(mode, soft::fma(read(mode, a), read(mode, b), read(mode, c), F32, rounding(mode)))
-}
-
-fn div(mode: u32, a: f32, b: f32) -> f32 {
-    write(mode, soft::div(read(mode, a), read(mode, b), F32, rounding(mode)))
-}
-
-fn rcp(mode: u32, a: f32) -> f32 {
-    div(mode, 1.0, a)
-}
-
-fn sqrt(mode: u32, a: f32) -> f32 {
-    write(mode, soft::sqrt(read(mode, a), F32, rounding(mode)))
+fn reciprocal(a: u64, format: Format, mode: Mode) -> Option<u64> {
+    soft::div(format.one(), a, format, mode)
 }
 
 fn write64(bits: Option<u64>, operands: [f64; 3]) -> f64 {
@@ -132,42 +127,22 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str]) -> Option<Form> {
     };
     let mode = code | ftz | sat;
     Some(match (opcode, rest) {
-        ("add", ["f32"]) => moded2(mode, add),
-        ("sub", ["f32"]) => moded2(mode, sub),
-        ("mul", ["f32"]) => moded2(mode, mul),
-        ("fma" | "mad", ["f32"]) => moded3(mode, fma),
+        ("add", ["f32"]) => narrow!(moded2, mode, soft::add, a, b),
+        ("sub", ["f32"]) => narrow!(moded2, mode, sub, a, b),
+        ("mul", ["f32"]) => narrow!(moded2, mode, soft::mul, a, b),
+        ("fma" | "mad", ["f32"]) => narrow!(moded3, mode, soft::fma, a, b, c),
         _ if sat != 0 => return None,
-        ("div", ["f32"]) => moded2(mode, div),
-        ("rcp", ["f32"]) => moded1(mode, rcp),
-        ("sqrt", ["f32"]) => moded1(mode, sqrt),
+        ("div", ["f32"]) => narrow!(moded2, mode, soft::div, a, b),
+        ("rcp", ["f32"]) => narrow!(moded1, mode, reciprocal, a),
+        ("sqrt", ["f32"]) => narrow!(moded1, mode, soft::sqrt, a),
         _ if ftz != 0 => return None,
-        ("add", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
-            let sum = soft::add(a.to_bits(), b.to_bits(), F64, rounding(mode));
-            write64(sum, [b, a, 0.0])
-        }),
-        ("sub", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
-            let difference = soft::add(a.to_bits(), (-b).to_bits(), F64, rounding(mode));
-            write64(difference, [b, a, 0.0])
-        }),
-        ("mul", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
-            let product = soft::mul(a.to_bits(), b.to_bits(), F64, rounding(mode));
-            write64(product, [b, a, 0.0])
-        }),
-        ("fma" | "mad", ["f64"]) => moded3(mode, |mode, a: f64, b: f64, c: f64| {
-            let sum = soft::fma(a.to_bits(), b.to_bits(), c.to_bits(), F64, rounding(mode));
-            write64(sum, [c, b, a])
-        }),
-        ("div", ["f64"]) => moded2(mode, |mode, a: f64, b: f64| {
-            let quotient = soft::div(a.to_bits(), b.to_bits(), F64, rounding(mode));
-            write64(quotient, [a, b, 0.0])
-        }),
-        ("rcp", ["f64"]) => moded1(mode, |mode, a: f64| {
-            let reciprocal = soft::div(1f64.to_bits(), a.to_bits(), F64, rounding(mode));
-            write64(reciprocal, [a, 0.0, 0.0])
-        }),
-        ("sqrt", ["f64"]) => {
-            moded1(mode, |mode, a: f64| write64(soft::sqrt(a.to_bits(), F64, rounding(mode)), [a, 0.0, 0.0]))
-        }
+        ("add", ["f64"]) => wide!(moded2, mode, soft::add, (a, b), [b, a, 0.0]),
+        ("sub", ["f64"]) => wide!(moded2, mode, sub, (a, b), [b, a, 0.0]),
+        ("mul", ["f64"]) => wide!(moded2, mode, soft::mul, (a, b), [b, a, 0.0]),
+        ("fma" | "mad", ["f64"]) => wide!(moded3, mode, soft::fma, (a, b, c), [c, b, a]),
+        ("div", ["f64"]) => wide!(moded2, mode, soft::div, (a, b), [a, b, 0.0]),
+        ("rcp", ["f64"]) => wide!(moded1, mode, reciprocal, (a), [a, 0.0, 0.0]),
+        ("sqrt", ["f64"]) => wide!(moded1, mode, soft::sqrt, (a), [a, 0.0, 0.0]),
         _ => return None,
     })
 }
