@@ -7,9 +7,8 @@
 mod tests;
 
 use super::Form;
-use super::convert_any::integer_of;
 use super::engine::ptx_types::{s16, s32, s64};
-use super::engine::{by_type, cold2, cold3, hot1, hot2, hot3, moded3};
+use super::engine::{by_type, cold2, cold3, hot1, hot2, hot3};
 use super::half_ops::pair2;
 use crate::lanes::CpuLevel;
 
@@ -94,7 +93,18 @@ pub(super) fn lookup(opcode: &str, modifiers: &[&str], level: CpuLevel) -> Optio
             cold3(|a: T, b: T, c: T| c.wrapping_add(a.abs_diff(b) as T))
         }),
 
-        ("dp4a" | "dp2a", _, "u32" | "s32") => return dots(opcode, rest, ty),
+        ("dp4a", ["u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_u, byte_u)),
+        ("dp4a", ["u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_u, byte_s)),
+        ("dp4a", ["s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_s, byte_u)),
+        ("dp4a", ["s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(4, a, b, c, byte_s, byte_s)),
+        ("dp2a", ["lo", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_u, byte_u)),
+        ("dp2a", ["lo", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_u, byte_s)),
+        ("dp2a", ["lo", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_s, byte_u)),
+        ("dp2a", ["lo", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b, c, word_s, byte_s)),
+        ("dp2a", ["hi", "u32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_u)),
+        ("dp2a", ["hi", "u32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_u, byte_s)),
+        ("dp2a", ["hi", "s32"], "u32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_u)),
+        ("dp2a", ["hi", "s32"], "s32") => cold3(|a: u32, b: u32, c: u32| dot(2, a, b >> 16, c, word_s, byte_s)),
         _ => return None,
     })
 }
@@ -181,21 +191,25 @@ fn signed_halves(a: u32, b: u32, f: impl Fn(i16, i16) -> i16) -> u32 {
     pair2(a, b, |a, b| f(a as i16, b as i16) as u16)
 }
 
-/// Looks up the sums of products of four bytes, or of two words of `a` and bytes of one half of `b`.
-fn dots(opcode: &str, rest: &[&str], of_b: &str) -> Option<Form> {
-    let (n, skipped, of_a) = match (opcode, rest) {
-        ("dp4a", [of_a]) => (4, 0, *of_a),
-        ("dp2a", ["lo", of_a]) => (2, 0, *of_a),
-        ("dp2a", ["hi", of_a]) => (2, 16, *of_a),
-        _ => return None,
-    };
-    let signed = |ty| ["u32", "s32"].iter().position(|known| *known == ty).map(|signed| signed as u32);
-    let variant = n | skipped << 3 | signed(of_a)? << 8 | signed(of_b)? << 9;
-    Some(moded3(variant, |variant, a: u32, b: u32, c: u32| {
-        let (n, b) = (variant & 7, b >> (variant >> 3 & 31));
-        let part =
-            |x: u32, i: u32, bits: u32, signed: u32| integer_of((x >> (bits * i)).into(), bits, signed != 0) as i64;
-        let product = |i| part(a, i, 32 / n, variant >> 8 & 1) * part(b, i, 8, variant >> 9);
-        (0..n).fold(c, |sum, i| sum.wrapping_add(product(i) as u32))
-    }))
+fn byte_u(x: u32, i: u32) -> i64 {
+    (x >> (8 * i)) as u8 as i64
+}
+
+fn byte_s(x: u32, i: u32) -> i64 {
+    (x >> (8 * i)) as i8 as i64
+}
+
+fn word_u(x: u32, i: u32) -> i64 {
+    (x >> (16 * i)) as u16 as i64
+}
+
+fn word_s(x: u32, i: u32) -> i64 {
+    (x >> (16 * i)) as i16 as i64
+}
+
+type Part = fn(u32, u32) -> i64;
+
+/// Adds the products of `n` parts to `c`.
+fn dot(n: u32, a: u32, b: u32, c: u32, part_a: Part, part_b: Part) -> u32 {
+    (0..n).fold(c, |sum, i| sum.wrapping_add((part_a(a, i) * part_b(b, i)) as u32))
 }
