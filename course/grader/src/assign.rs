@@ -320,10 +320,10 @@ fn members(copier: &Copier<'_>, workspace: &Table, roots: &[&str]) -> Result<BTr
             continue;
         }
         let manifest = copier.toml(path.join("Cargo.toml"))?;
-        let sections = ["dependencies", "build-dependencies"];
-        for dependency in
-            sections.iter().filter_map(|section| manifest.get(*section)?.as_table()).flat_map(|table| table.keys())
-        {
+        let of_targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
+        let tables = std::iter::once(&manifest).chain(of_targets.filter_map(Value::as_table));
+        let sections = tables.flat_map(|table| ["dependencies", "build-dependencies"].map(|name| table.get(name)));
+        for dependency in sections.flatten().filter_map(Value::as_table).flat_map(Table::keys) {
             open.extend(folder(dependency).map(|folder| (dependency.clone(), folder)));
         }
         found.insert(name, path);

@@ -23,6 +23,7 @@ pub mod emulated_module;
 pub mod explain;
 pub mod host;
 pub mod prefetch;
+#[cfg(not(target_family = "wasm"))]
 pub mod real;
 pub mod shapes;
 mod suspects;

@@ -13,10 +13,23 @@ use crate::comparison::{self, Comparison};
 use crate::e4m3::E4m3;
 use crate::{answer::Answer, bf16::Bf16};
 
+/// A type that the driver copies to a device, where there is a driver.
+#[cfg(not(target_family = "wasm"))]
+pub use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
+#[cfg(target_family = "wasm")]
+pub use without_driver::{DeviceRepr, ValidAsZeroBits};
+
+/// Stands for the driver's types in a page of the web, which has none.
+#[cfg(target_family = "wasm")]
+mod without_driver {
+    pub trait DeviceRepr {}
+    impl<T> DeviceRepr for T {}
+    pub trait ValidAsZeroBits {}
+    impl<T> ValidAsZeroBits for T {}
+}
+
 /// A floating-point type of operands and results.
-pub trait Real:
-    cudarc::driver::DeviceRepr + cudarc::driver::ValidAsZeroBits + Copy + Default + Send + Sync + PartialEq + 'static
-{
+pub trait Real: DeviceRepr + ValidAsZeroBits + Copy + Default + Send + Sync + PartialEq + 'static {
     /// Up to here all sums of integers are exact where kernels make them.
     const EXACT: usize = 1 << 24;
     /// A NaN that no arithmetic makes, because it is a signalling one: what C is full of before a launch.

@@ -8,8 +8,10 @@ macro_rules! narrow {
         pub struct $name($bits);
 
         // SAFETY: bits, any of which are a number or a NaN.
+        #[cfg(not(target_family = "wasm"))]
         unsafe impl cudarc::driver::DeviceRepr for $name {}
         // SAFETY: bits of zero are the number 0.
+        #[cfg(not(target_family = "wasm"))]
         unsafe impl cudarc::driver::ValidAsZeroBits for $name {}
 
         impl $name {
