@@ -195,12 +195,13 @@ impl WrongResult<'_> {
         let got = self.got[row * self.answer.cols() + col];
         let is = if got.is_poison() { "was never written".to_owned() } else { format!("is {got}") };
         let want = self.answer.want(row, col);
-        let bound = match self.answer.bound(row, col) {
-            0.0 => String::new(),
-            bound => format!(" within {bound:.1e}"),
+        let want = match self.answer.bound(row, col) {
+            0.0 => want.to_string(),
+            // Digits below the bound depend on the CPU.
+            bound => format!("{want:.*} within {bound:.1e}", (1.0 - bound.log10()).ceil().max(0.0) as usize),
         };
         let name = self.output();
-        let mut text = format!("the first: {name}[{row}][{col}] {is}, and should be {want}{bound}");
+        let mut text = format!("the first: {name}[{row}][{col}] {is}, and should be {want}");
         if let Some([rows, cols]) = self.output_tile() {
             let (down, across) = (row / rows, col / cols);
             let (x, y) = match self.work {
