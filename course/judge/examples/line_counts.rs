@@ -73,6 +73,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             seed: 1,
             shapes: ShapeSet::Public,
             threads: 0,
+            max_instructions: u64::MAX,
         });
         let explained = explained.map_err(|why| format!("{name}: {why}"))?;
         if !explained.right {

@@ -280,6 +280,7 @@ impl<'a> EmulatedModule<'a> {
                 error.wanted
             ))
         })?;
+        let budget = self.patience * task.work.batch() as u64 * trial.shape.budget();
         Ok(LaunchRequest {
             grid: setup.grid,
             block: setup.block,
@@ -287,7 +288,7 @@ impl<'a> EmulatedModule<'a> {
             params,
             options: LaunchOptions {
                 check_level,
-                budget: NonZeroU64::new(self.patience * task.work.batch() as u64 * trial.shape.budget()),
+                budget: NonZeroU64::new(budget.min(self.request.max_instructions)),
                 threads: NonZeroUsize::new(self.request.threads),
                 names: self.names.clone(),
                 ..LaunchOptions::default()

@@ -19,17 +19,24 @@ const DEPTH: usize = 64;
 
 /// Launches the kernel once, with the sizes of the task's first criterion, and counts by source line.
 pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
-    let module = EmulatedModule::new(request)?;
-    if request.task.work.is_double() { counted::<f64>(request, &module) } else { counted::<f32>(request, &module) }
-}
-
-fn counted<T: Accumulator + Value>(
-    request: &Request<'_>, module: &EmulatedModule<'_>,
-) -> Result<Explained, JudgeError> {
     let task = request.task;
     let depth = if task.work.is_transpose() { 0 } else { DEPTH };
     let usual = Shape { m: EDGE, n: EDGE, k: depth };
     let shape = task.criteria.first().map_or(usual, |criterion| criterion.shape());
+    Ok(explain_on(request, shape)?.0)
+}
+
+/// Launches the kernel once with the given sizes, and counts by source line. Also returns the indices of wrong elements.
+pub fn explain_on(request: &Request<'_>, shape: Shape) -> Result<(Explained, Vec<usize>), JudgeError> {
+    let module = EmulatedModule::new(request)?;
+    let is_double = request.task.work.is_double();
+    if is_double { counted::<f64>(request, &module, shape) } else { counted::<f32>(request, &module, shape) }
+}
+
+fn counted<T: Accumulator + Value>(
+    request: &Request<'_>, module: &EmulatedModule<'_>, shape: Shape,
+) -> Result<(Explained, Vec<usize>), JudgeError> {
+    let task = request.task;
     let trial = trials::<T>(task.work, shape, request.seed, request.threads).next_back();
     let trial = trial.ok_or("there is nothing to launch")?;
     let launched = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape));
@@ -42,13 +49,14 @@ fn counted<T: Accumulator + Value>(
         *lines.entry(place.unwrap_or_default()).or_default() += counts;
     }
     let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);
-    Ok(Explained {
+    let wrong = trial.wrong_elements(&got);
+    let explained = Explained {
         task: task.name.clone(),
         kernel: task.entry.clone(),
         shape,
         grid: report.grid,
         block: report.block,
-        right: stopped.is_none() && trial.mismatch(task, &got).is_none(),
+        right: stopped.is_none() && wrong.is_empty(),
         stopped: stopped.map(|finding| finding.title.clone()),
         total,
         lines: lines
@@ -57,5 +65,6 @@ fn counted<T: Accumulator + Value>(
             .map(|((file, line), counts)| Line { file: file.to_owned(), line, counts })
             .collect(),
         machine: None,
-    })
+    };
+    Ok((explained, wrong))
 }

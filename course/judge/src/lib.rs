@@ -66,6 +66,8 @@ pub struct Request<'a> {
     pub shapes: ShapeSet,
     /// Threads of this machine; 0 for one per core.
     pub threads: usize,
+    /// Thread-instructions after which a launch ends, where its shape allows more.
+    pub max_instructions: u64,
 }
 
 /// Maximum number of bytes of a kernel's output that are kept.
@@ -438,6 +440,7 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity
         title: finding.title.clone(),
         file: finding.place.as_ref().map_or(String::new(), |place| place.file.clone()),
         line: finding.place.as_ref().map_or(0, |place| place.line),
+        others: finding.others.iter().map(|party| (party.place.file.clone(), party.place.line)).collect(),
         shape,
         text: finding.text.clone(),
     }

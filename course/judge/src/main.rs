@@ -74,7 +74,15 @@ fn run(cli: &Cli) -> Result<Exit> {
     let sources = cli.source.iter().map(|path| Ok((path.display().to_string(), read(path)?)));
     let sources = sources.collect::<Result<Vec<_>>>()?;
     let shapes = if cli.hidden { ShapeSet::WithHidden } else { ShapeSet::Public };
-    let request = Request { task: &task, ptx: &ptx, sources: &sources, seed: cli.seed, shapes, threads: cli.threads };
+    let request = Request {
+        task: &task,
+        ptx: &ptx,
+        sources: &sources,
+        seed: cli.seed,
+        shapes,
+        threads: cli.threads,
+        max_instructions: u64::MAX,
+    };
     if cli.explain {
         let mut explained = judge::explain::explain(&request)?;
         if let Some(path) = &cli.cubin {

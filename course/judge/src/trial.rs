@@ -282,6 +282,21 @@ impl<T: Accumulator> Trial<T> {
         self.pieces.iter().all(|piece| piece.compare(got, self.threads).1.is_right())
     }
 
+    /// Returns the indices of the wrong elements of an output.
+    pub fn wrong_elements(&self, got: &[T]) -> Vec<usize> {
+        let of_piece = |piece: &Piece<T>| {
+            let answer = piece.expected.answer();
+            let places = (0..answer.rows()).flat_map(|row| (0..answer.cols()).map(move |col| (row, col)));
+            let elements = (piece.offset..).step_by(piece.stride).zip(places);
+            let is_wrong = |(at, (row, col)): (usize, (usize, usize))| {
+                let error: f64 = (got[at].to_f64() - answer.want(row, col)).abs();
+                (!verify::is_inside(error, answer.bound(row, col))).then_some(at)
+            };
+            elements.filter_map(is_wrong).collect::<Vec<usize>>()
+        };
+        self.pieces.iter().flat_map(of_piece).collect()
+    }
+
     /// Compares an output with the expected result: `None` when it is right.
     pub fn mismatch(&self, task: &Task, got: &[T]) -> Option<Mismatch> {
         self.pieces.iter().find_map(|piece| {

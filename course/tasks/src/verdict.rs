@@ -165,6 +165,9 @@ pub struct ReportedFinding {
     pub file: String,
     /// Line from 1; 0 when unknown.
     pub line: u32,
+    /// File and line of the other accesses of a race, or of the other threads at a barrier.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<(String, u32)>,
     pub shape: Shape,
     /// The whole message of the check.
     pub text: String,
