@@ -215,23 +215,25 @@ impl<S: Space> Interval<S> {
     fn mark_words(&mut self, touch: &Touch<'_>, found: &mut Found, seen: &mut impl FnMut(u32, usize, u64)) {
         let shift = self.shift;
         if let Some(unit) = touch.first_unit(shift) {
-            shifted(unit as usize, touch.cells.bits, |word, units| self.mark(touch.kind, word, units, found, seen));
+            let mark = |word: usize, units| self.mark(touch.kind, unit / 64 + word as u64, units, found, seen);
+            shifted((unit % 64) as usize, touch.cells.bits, mark);
             return;
         }
         for run in touch.runs {
             let start = touch.base.wrapping_add_signed(i64::from(run.start));
             let end = (start.saturating_add(u64::from(run.bytes) + (1 << shift) - 1)) >> shift;
-            let (start, n) = ((start >> shift) as usize, (end - (start >> shift)) as usize);
-            each_word(start, n, |word, units| self.mark(touch.kind, word, units, found, seen));
+            let (start, n) = (start >> shift, (end - (start >> shift)) as usize);
+            let mark = |word: usize, units| self.mark(touch.kind, start / 64 + word as u64, units, found, seen);
+            each_word((start % 64) as usize, n, mark);
         }
     }
 
-    /// Marks units of a word.
+    /// Marks units of a word, whose number has 64 bits on every machine.
     #[inline(always)]
     fn mark(
-        &mut self, kind: AccessMark, word: usize, units: u64, found: &mut Found, seen: &mut impl FnMut(u32, usize, u64),
+        &mut self, kind: AccessMark, word: u64, units: u64, found: &mut Found, seen: &mut impl FnMut(u32, usize, u64),
     ) {
-        let (number, word) = (word as u64 / WORDS, word % WORDS as usize);
+        let (number, word) = (word / WORDS, (word % WORDS) as usize);
         if units == 0 {
             return;
         }

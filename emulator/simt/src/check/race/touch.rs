@@ -108,11 +108,11 @@ impl Touch<'_> {
 
     /// Returns the only word of units that is covered, and the units in it: most accesses have no other.
     #[inline(always)]
-    pub(super) fn only_word(&self, shift: u32) -> Option<(usize, u64)> {
+    pub(super) fn only_word(&self, shift: u32) -> Option<(u64, u64)> {
         let unit = self.first_unit(shift)?;
         let [units] = *self.cells.bits else { return None };
         let by = unit % 64;
-        (units.leading_zeros() as u64 >= by).then_some((unit as usize / 64, units << by))
+        (units.leading_zeros() as u64 >= by).then_some((unit / 64, units << by))
     }
 
     pub(super) fn address(&self, lane: u32) -> u64 {
