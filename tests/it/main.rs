@@ -4,6 +4,7 @@
 
 mod accesses;
 mod asynchronous;
+mod built_in_compiler;
 mod calibrate;
 mod conformance;
 mod corpus;

@@ -2,6 +2,7 @@
 //!
 //! One program, because linking takes longer than running.
 
+mod built_in_compiler;
 mod common;
 mod explain;
 #[cfg(unix)]

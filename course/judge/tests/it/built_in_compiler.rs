@@ -1,0 +1,114 @@
+//! Verdicts on kernels that the compiler in `emulator/cuda` compiles are those on NVRTC's PTX: for the solutions of
+//! `tests/data/solutions`, the starters and the finished kernels of the scalar steps.
+
+use std::fmt::Write as _;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use catalog::Shape;
+use tasks::{Task, Verdict};
+
+use crate::common::{kernel_tasks, ptx_of, read, request, root};
+use crate::solutions;
+
+/// Steps whose kernels are written without tensor cores.
+const STEPS: [&str; 9] = ["v00", "v01", "v02", "v03", "v04", "v05", "v06", "v07", "v08"];
+
+struct Case {
+    name: String,
+    task: Task,
+    source: String,
+    ptx: String,
+}
+
+fn compile(name: &str, text: &str) -> Result<String, String> {
+    let folder = std::fs::read_dir(root().join("kernels")).expect("kernels");
+    let names = folder.flatten().filter_map(|entry| entry.file_name().into_string().ok());
+    let headers: Vec<(String, String)> = names
+        .filter(|name| name.ends_with(".cuh"))
+        .map(|name| (name.clone(), read(format!("kernels/{name}"))))
+        .collect();
+    match cuda::compile(&cuda::Input { name, text, headers: &headers }) {
+        Ok(compiled) => Ok(compiled.module.to_string()),
+        Err((messages, _)) => Err(messages.into_iter().map(|message| message.text).collect::<Vec<_>>().join("; ")),
+    }
+}
+
+/// What a learner is told, without texts: codes, values of criteria, lines of findings.
+fn summary(verdict: &Verdict) -> Vec<String> {
+    let parts = verdict.parts.iter().map(|part| {
+        let value = part.measured.as_ref().and_then(|measured| measured.value);
+        let value = value.map_or(String::new(), |value| format!(" {value}"));
+        format!("{} {}{value}", part.id, part.status.label())
+    });
+    let findings = verdict.findings.iter().map(|found| format!("{} {}", found.code, found.line));
+    let wrong = verdict.wrong.iter().map(|wrong| format!("{} wrong, first {}", wrong.n_wrong, wrong.first));
+    parts.chain(findings).chain(wrong).collect()
+}
+
+fn difference(case: &Case, ours: &str) -> String {
+    let sources = [(format!("{}.cu", case.name), case.source.clone())];
+    let shapes: &[[usize; 3]] = if case.task.work.is_transpose() {
+        &[[1, 67, 0], [33, 31, 0], [63, 130, 0]]
+    } else {
+        &[[1, 129, 3], [7, 5, 3], [33, 31, 97], [129, 132, 24]]
+    };
+    let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
+    let judged = |ptx: &str| summary(&judge::judge_on(&request(&case.task, ptx, &sources), &shapes));
+    let (ours, theirs) = (judged(ours), judged(&case.ptx));
+    let only = |these: &[String], those: &[String]| {
+        these.iter().filter(|one| !those.contains(one)).cloned().collect::<Vec<_>>().join(", ")
+    };
+    match ours == theirs {
+        true => String::new(),
+        false if only(&ours, &theirs).is_empty() && only(&theirs, &ours).is_empty() => {
+            format!("{ours:?} for {theirs:?}")
+        }
+        false => format!("{} for {}", only(&ours, &theirs), only(&theirs, &ours)),
+    }
+}
+
+#[test]
+fn verdicts_are_those_of_nvrtc() {
+    let is_scalar = |task: &Task| STEPS.iter().any(|step| task.name.to_string().starts_with(step));
+    let mut cases: Vec<Case> = Vec::new();
+    for (solution, ptx) in solutions::all() {
+        let (name, source, task) = (solution.name, solution.source, solution.task);
+        cases.push(Case { name, task, source, ptx });
+    }
+    for task in kernel_tasks() {
+        let mut files = vec![("finished", task.solution.clone())];
+        if task.has_starter {
+            files.push(("starter", task.starter_file()));
+        }
+        for (kind, file) in files {
+            let (source, ptx) = (read(&file), ptx_of(&file));
+            cases.push(Case { name: format!("{} {kind}", task.name), task: task.clone(), source, ptx });
+        }
+    }
+    cases.retain(|case| is_scalar(&case.task));
+    let (next, lines) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let line = match compile(&format!("{}.cu", case.name), &case.source) {
+                        Err(why) => format!("refused: {why}"),
+                        Ok(ours) => difference(case, &ours),
+                    };
+                    lines.lock().expect("no panic").push((case.name.clone(), line));
+                }
+            });
+        }
+    });
+    let mut lines = lines.into_inner().expect("no panic");
+    lines.sort();
+    let mut table = String::new();
+    for (name, line) in lines.iter().filter(|(_, line)| !line.is_empty()) {
+        let _ = writeln!(table, "{name}: {line}");
+    }
+    let refused = lines.iter().filter(|(_, line)| line.starts_with("refused")).count();
+    let same = lines.iter().filter(|(_, line)| line.is_empty()).count();
+    let _ = write!(table, "{same} the same, {} different, {refused} refused", lines.len() - same - refused);
+    insta::assert_snapshot!(table);
+}

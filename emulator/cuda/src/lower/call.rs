@@ -1,0 +1,295 @@
+//! Calls: functions of the source are lowered where they are called.
+
+use std::rc::Rc;
+
+use super::template::Argument;
+use super::{Binding, Frame, Lowering, Lvalue, MAX_CALL_DEPTH, Result, Rvalue, Scope};
+use crate::message::Message;
+use crate::source::Span;
+use crate::tree::{Expression, ExpressionKind, Function, TemplateArgument, TypeKind};
+use crate::types::{Qualified, Type};
+
+/// An argument, evaluated once.
+#[derive(Debug, Clone)]
+enum Given {
+    Place(Lvalue),
+    Value(Rvalue),
+}
+
+impl Given {
+    fn ty(&self) -> Qualified {
+        match self {
+            Given::Place(place) => place.ty.clone(),
+            Given::Value(value) => value.ty.clone().into(),
+        }
+    }
+}
+
+/// A function that can be called with the arguments, and how well they fit.
+struct Candidate {
+    function: Rc<Function>,
+    scope: Scope,
+    types: Vec<(Qualified, bool)>,
+    exact: usize,
+    /// Whether no pointer would have to become one of another type.
+    converts: bool,
+}
+
+impl Lowering<'_> {
+    pub(super) fn call(&mut self, one: &Expression, function: &Expression, arguments: &[Expression]) -> Result<Rvalue> {
+        let ExpressionKind::Name { scope: None, name, arguments: template } = &function.kind else {
+            return Err(Message::unsupported(function.span, "a call of what is not the name of a function").into());
+        };
+        let names = self.names;
+        let Some(functions) = names.functions.get(&name.text) else {
+            if let Some(Binding::Variable(_) | Binding::Constant(_)) = self.find(&name.text)? {
+                let text = format!("`{}` is a variable, and only functions are called", name.text);
+                return Err(Message::error(name.span, text).into());
+            }
+            let mut values = Vec::new();
+            for argument in arguments {
+                values.push(self.rvalue(argument)?);
+            }
+            self.at(one.span);
+            let spans: Vec<Span> = arguments.iter().map(|argument| argument.span).collect();
+            return match self.intrinsic(&name.text, &values, &spans, one.span)? {
+                Some(value) => Ok(value),
+                None => Err(self.unknown(name)),
+            };
+        };
+        let mut given = Vec::new();
+        let is_changed = |at: usize, function: &Rc<Function>| {
+            let kind = function.parameters.get(at).map(|one| &one.ty.kind);
+            matches!(kind, Some(TypeKind::Reference(to)) if !to.is_const)
+        };
+        for (at, argument) in arguments.iter().enumerate() {
+            let place = match functions.iter().any(|one| is_changed(at, one)) {
+                true => self.referred(argument)?,
+                false => self.try_lvalue(argument)?,
+            };
+            given.push(match place {
+                Some(place) => Given::Place(place),
+                None => Given::Value(self.rvalue(argument)?),
+            });
+        }
+        let spans: Vec<Span> = arguments.iter().map(|argument| argument.span).collect();
+        let explicit = template.as_deref().unwrap_or_default();
+        let mut candidates = Vec::new();
+        let mut refused = None;
+        let is_host = |one: &Function| !one.is_kernel && !one.is_device && !one.is_constexpr;
+        let with_body = functions.iter().filter(|function| function.body.is_some() || is_host(function));
+        for function in with_body {
+            match self.candidate(function, explicit, &given, one.span) {
+                Ok(candidate) => candidates.push(candidate),
+                Err(message) => refused = Some(message),
+            }
+        }
+        if candidates.iter().any(|one| one.converts) {
+            candidates.retain(|one| one.converts);
+        }
+        candidates.sort_by_key(|one| (std::cmp::Reverse(one.exact), !one.function.template.is_empty()));
+        let is_tie = matches!(&candidates[..], [a, b, ..] if a.exact == b.exact && a.function.template.is_empty() == b.function.template.is_empty());
+        if is_tie {
+            let text = format!("a call that several functions `{}` fit equally well", name.text);
+            return Err(Message::unsupported(one.span, text).into());
+        }
+        match (candidates.into_iter().next(), refused) {
+            (Some(chosen), _) => self.inline(chosen, given, &spans, one.span),
+            (None, Some(message)) => Err(message),
+            (None, None) => {
+                let text = format!("a call of `{}`, whose body is not in this file,", name.text);
+                Err(Message::unsupported(name.span, text).into())
+            }
+        }
+    }
+
+    fn candidate(
+        &mut self, function: &Rc<Function>, explicit: &[TemplateArgument], given: &[Given], span: Span,
+    ) -> Result<Candidate> {
+        let name = &function.name.text;
+        let error = |text: String| {
+            Box::new(Message::error(span, text).note(function.name.span, format!("`{name}` is defined here")))
+        };
+        if function.is_kernel {
+            return Err(error(format!("`{name}` is a kernel: only the host launches it"))
+                .map_help("make what both do a `__device__` function"));
+        }
+        if !function.is_device && !function.is_constexpr {
+            return Err(error(format!("`{name}` is a function of the host, and this runs on the GPU"))
+                .map_help(&format!("write `__device__` before `{name}`")));
+        }
+        let least = function.parameters.iter().take_while(|one| one.default.is_none()).count();
+        let most = function.parameters.len();
+        if given.len() < least || given.len() > most {
+            let takes = if least == most { most.to_string() } else { format!("{least} to {most}") };
+            let s = if takes == "1" { "" } else { "s" };
+            return Err(error(format!("`{name}` takes {takes} argument{s}, and {} are given", given.len())));
+        }
+        let mut scope = Scope::new();
+        if !function.template.is_empty() {
+            let mut found: Vec<Option<Argument>> = vec![None; function.template.len()];
+            for (at, argument) in explicit.iter().enumerate() {
+                let Some(slot) = found.get_mut(at) else {
+                    return Err(error(format!("the template `{name}` has {} parameters", function.template.len())));
+                };
+                *slot = Some(self.argument(argument)?);
+            }
+            for (parameter, given) in function.parameters.iter().zip(given) {
+                let mut ty = given.ty();
+                if !matches!(parameter.ty.kind, TypeKind::Reference(_)) {
+                    (ty.is_const, ty.is_volatile) = (false, false);
+                    if let Type::Array(of, _) = &ty.ty {
+                        ty.ty = Type::Pointer(of.clone());
+                    }
+                }
+                self.deduce(&parameter.ty, &ty, &function.template, explicit.len(), &mut found).map_err(error)?;
+            }
+            let n = found.iter().take_while(|one| one.is_some()).count();
+            let found = found.into_iter().take(n).flatten().collect();
+            scope = self.bind_template(&function.template, found, span)?;
+        } else if !explicit.is_empty() {
+            return Err(error(format!("`{name}` is not a template")));
+        }
+        let inner = scope.clone();
+        let types = self.with_scope(inner, |this| {
+            let resolve =
+                |parameter| Ok((this.parameter_type(parameter)?, matches!(parameter.ty.kind, TypeKind::Reference(_))));
+            function.parameters.iter().map(resolve).collect::<Result<Vec<(Qualified, bool)>>>()
+        })?;
+        let is_exact = |((ty, _), given): &(&(Qualified, bool), &Given)| given.ty().ty.is_same(&ty.ty);
+        let converts = types.iter().zip(given).all(|((ty, _), given)| match (given.ty().ty, &ty.ty) {
+            (Type::Pointer(a), Type::Pointer(b)) => a.ty == b.ty || b.ty == Type::Void,
+            (Type::Array(a, _), Type::Pointer(b)) => a.ty == b.ty || b.ty == Type::Void,
+            _ => true,
+        });
+        let exact = types.iter().zip(given).filter(is_exact).count();
+        Ok(Candidate { function: function.clone(), scope, types, exact, converts })
+    }
+
+    fn inline(&mut self, chosen: Candidate, given: Vec<Given>, spans: &[Span], span: Span) -> Result<Rvalue> {
+        let Candidate { function, scope, types, .. } = chosen;
+        let is_inside =
+            self.frames.iter().any(|frame| Rc::ptr_eq(&frame.function, &function) && !frame.symbol.is_empty());
+        if is_inside && function.template.is_empty() || self.frames.len() > MAX_CALL_DEPTH {
+            let text = format!("a function that calls itself, as `{}` does,", function.name.text);
+            return Err(Message::unsupported(span, text).help("write a loop").into());
+        }
+        self.at(span);
+        // Arguments by value are converted before the call; what a default needs is looked up where it is written.
+        let mut bindings = Vec::new();
+        for (at, ((ty, is_reference), parameter)) in types.iter().zip(&function.parameters).enumerate() {
+            let argument_span = spans.get(at).copied().unwrap_or(span);
+            let argument = match (given.get(at), &parameter.default) {
+                (Some(given), _) => given.clone(),
+                (None, Some(default)) => Given::Value(self.with_scope(scope.clone(), |this| this.rvalue(default))?),
+                (None, None) => unreachable!("the number of arguments was checked"),
+            };
+            let place = match argument {
+                Given::Place(place) if *is_reference && place.ty.ty.is_same(&ty.ty) => {
+                    if place.ty.is_const && !ty.is_const {
+                        let text = format!("`{}` may change its argument, which is `const` here", function.name.text);
+                        return Err(Message::error(argument_span, text)
+                            .note(parameter.ty.span, "a reference that is not to `const`")
+                            .into());
+                    }
+                    Lvalue { address: place.address, ty: ty.clone() }
+                }
+                argument => {
+                    let value = match &argument {
+                        Given::Place(place) => self.read(place, argument_span)?,
+                        Given::Value(value) => value.clone(),
+                    };
+                    if *is_reference && !ty.is_const {
+                        let text = format!(
+                            "`{}` changes this argument, so it must be a variable of `{}`",
+                            function.name.text, ty.ty
+                        );
+                        return Err(Message::error(argument_span, text)
+                            .note(parameter.ty.span, "the parameter is a reference")
+                            .into());
+                    }
+                    if let Type::Array(..) = ty.ty {
+                        let text = format!("expected an array `{}`, found `{}`", ty.ty, argument.ty().ty);
+                        return Err(Message::error(argument_span, text)
+                            .note(parameter.ty.span, "the parameter is a reference to an array of this size")
+                            .into());
+                    }
+                    let value = self.convert(&value, &ty.ty, argument_span).map_err(|message| {
+                        Box::new(message.note(parameter.ty.span, format!("the parameter of `{}`", function.name.text)))
+                    })?;
+                    let object = self.local(&parameter.name, Qualified { is_const: false, ..ty.clone() }, None);
+                    self.initial(&object, &value);
+                    Lvalue { address: object.address, ty: ty.clone() }
+                }
+            };
+            bindings.push((parameter.name.clone(), place));
+        }
+        let argument_types: Vec<(Type, bool)> =
+            types.iter().map(|(ty, by_reference)| (ty.ty.clone(), *by_reference)).collect();
+        let symbol = self.symbol(&function, &argument_types, Some(&scope))?;
+        let number = match self.symbols.iter().position(|known| *known == symbol) {
+            Some(number) => number,
+            None => {
+                self.symbols.push(symbol.clone());
+                self.symbols.len() - 1
+            }
+        };
+        let returns = self.with_scope(scope.clone(), |this| this.resolve(&function.returns))?;
+        let exit = self.graph.block();
+        let (here, statement, call) = (self.here, self.statement, self.call);
+        self.call = Some((self.graph.place, number as u32));
+        let result = match &returns.ty {
+            Type::Void => None,
+            _ => {
+                let name = crate::tree::Name { span: function.returns.span, text: "result".into() };
+                Some(self.local(&name, returns.ty.clone().into(), None))
+            }
+        };
+        self.frames.push(Frame {
+            function: function.clone(),
+            symbol,
+            scopes: vec![scope, Scope::new()],
+            returns: returns.ty.clone(),
+            result: result.clone(),
+            exit,
+            leave: Vec::new(),
+        });
+        if let TypeKind::Reference(_) = function.returns.kind {
+            return Err(Message::unsupported(function.returns.span, "a function that returns a reference").into());
+        }
+        for (name, place) in bindings {
+            self.bind(&name, Binding::Variable(place))?;
+        }
+        let body = function.body.as_deref().unwrap_or_default();
+        self.statements(body)?;
+        let falls_out = self.graph.is_open() && self.graph.is_reached(self.graph.current);
+        if falls_out && result.is_some() {
+            let text = format!("`{}` can end without returning a value", function.name.text);
+            return Err(Message::error(function.name.span, text)
+                .label(format!("it returns `{}`", returns.ty))
+                .help("add a `return` at its end")
+                .into());
+        }
+        self.graph.jump(exit);
+        self.graph.seal(exit);
+        self.graph.begin(exit);
+        self.frames.pop();
+        (self.statement, self.call) = (statement, call);
+        self.set_place(here);
+        match result {
+            Some(result) => self.read(&result, span),
+            None => Ok(Rvalue { ty: Type::Void, parts: Vec::new() }),
+        }
+    }
+}
+
+trait WithHelp {
+    fn map_help(self, help: &str) -> Self;
+}
+
+impl WithHelp for Box<Message> {
+    fn map_help(mut self, help: &str) -> Self {
+        self.help = Some(help.to_owned());
+        self
+    }
+}
