@@ -6,19 +6,19 @@ use std::sync::Once;
 
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::provenance::{is_rust, sha256};
-use tasks::compile::Refused;
+use clap::ValueEnum as _;
 use tasks::{Catalogue, Task, TaskName, progress, starter};
 use xtask_support::compile_cache::{self, CompileCache, NVRTC, PTX};
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
 use xtask_support::output::{self, Stop};
 use xtask_support::source::CompileJob;
 use xtask_support::{compiler::Compiler, find_nvrtc::Damaged};
-use xtask_support::{interrupt, paths, source, wheels};
+use xtask_support::{interrupt, paths, source};
 
-use crate::clang::{self, Clang};
+use crate::built_in::{self, Refused};
 use crate::rustc::{self, Rustc};
 
-/// Chooses the compiler: `nvrtc` or `clang`.
+/// Chooses the compiler: `nvrtc` or `built-in`.
 pub const COMPILER: &str = "TILE_COMPILER";
 
 /// Returns the checkout, which has the tasks.
@@ -155,101 +155,106 @@ pub(crate) fn note_progress(root: &Path, change: impl FnOnce(&mut progress::Prog
     }
 }
 
+/// What a compiler made of a copy.
 pub(crate) enum CompiledCopy {
-    /// The PTX, and the files that it was made of: the copy and what it includes.
     Ptx {
         ptx: PathBuf,
+        /// The files that it was made of: the copy and what it includes.
         sources: Vec<PathBuf>,
+        /// What is to be said of the compiler, and warnings.
+        notes: Vec<String>,
     },
-    Refused(Refused),
+    Refused(tasks::compile::Refused),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Choice {
     /// NVIDIA's.
     Nvrtc,
-    /// LLVM's.
-    Clang,
-    /// NVRTC where it is, otherwise clang where that is.
-    Any,
+    /// `emulator/cuda`.
+    BuiltIn,
 }
 
-/// Reads [`COMPILER`].
-pub fn choice() -> Result<Choice> {
+/// Option of commands that compile a copy.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub(crate) struct With {
+    /// Compiler of CUDA C++; when left out, NVIDIA's where it is, else the built-in one
+    #[arg(long, value_name = "COMPILER")]
+    pub(crate) with: Option<Choice>,
+}
+
+/// Reads [`COMPILER`]; without it, the best compiler is taken that is there.
+pub fn choice() -> Result<Option<Choice>> {
     match std::env::var(COMPILER).as_deref() {
-        Ok("nvrtc") => Ok(Choice::Nvrtc),
-        Ok("clang") => Ok(Choice::Clang),
-        Err(_) | Ok("") => Ok(Choice::Any),
-        Ok(other) => {
-            Err(Stop::Usage(format!("{COMPILER}={other} is not understood; use nvrtc or clang, or leave it out"))
-                .into())
-        }
+        Err(_) | Ok("") => Ok(None),
+        Ok(name) => Choice::from_str(name, false).map(Some).map_err(|_| {
+            let why = format!("{COMPILER}={name} is not understood; use nvrtc or built-in, or leave it out");
+            Stop::Usage(why).into()
+        }),
     }
 }
 
-pub(crate) fn compile(root: &Path, path: &Path) -> Result<CompiledCopy> {
+/// Compiles a copy with the compiler that is chosen.
+pub(crate) fn compile(root: &Path, path: &Path, with: With) -> Result<CompiledCopy> {
     if is_rust(path) {
         let rustc = Rustc::find(root, None)?;
         let (source, sources) = (source::read_source(path)?, vec![path.to_owned(), root.join(rustc::PRELUDE)]);
         let (cache, name) = (CompileCache::in_checkout(root), path.strip_prefix(root).unwrap_or(path));
-        return outcome(rustc.kept_ptx(&cache, name, &source), sources);
+        return outcome(rustc.kept_ptx(&cache, name, &source), sources, Vec::new());
     }
-    let choice = choice()?;
+    let choice = with.with.map_or_else(choice, |with| Ok(Some(with)))?;
     let job = CompileJob::of_learner(root, path)?;
     let includes = source::local_includes(root, path, &job.source)?;
     let mut sources = vec![path.to_owned()];
     sources.extend(includes.iter().map(|include| include.path.clone()));
     let key = |compiler: &str| compile_cache::key(&job, &includes, compiler);
     let cache = CompileCache::in_checkout(root);
-    if choice != Choice::Clang
-        && let Some(ptx) = cache.known(&key(NVRTC)?, PTX)
-    {
-        return Ok(CompiledCopy::Ptx { ptx, sources });
+    let built_in = built_in::compile(root, &job, &includes)?;
+    let mut notes = built_in.warnings;
+    let nvrtc = if choice == Some(Choice::BuiltIn) { None } else { cache.known(&key(NVRTC)?, PTX) };
+    if let Some(ptx) = nvrtc {
+        return Ok(CompiledCopy::Ptx { ptx, sources, notes });
     }
     let nvrtc = match choice {
-        Choice::Clang => None,
-        Choice::Nvrtc => Some(Nvrtc::find()?),
-        Choice::Any => {
-            match Nvrtc::find() {
-                Ok(nvrtc) => Some(nvrtc),
-                Err(error) if error.is::<Stop>() => return Err(error),
-                Err(_) if !wheels::IS_OFFERED => None,
-                Err(error) if Clang::find().is_none() => return Err(error),
-                Err(error) => {
-                    output::note(&match error.downcast_ref::<Damaged>() {
-                    Some(damaged) => format!("{damaged}; compiling with clang, whose counts may differ"),
-                    None => "no NVRTC here: compiling with clang, whose counts may differ (cargo xtask setup gets NVRTC)"
-                        .to_owned(),
-                });
-                    None
+        Some(Choice::Nvrtc) => Some(Nvrtc::find()?),
+        Some(Choice::BuiltIn) => None,
+        None => match Nvrtc::find() {
+            Err(error) if error.is::<Stop>() => return Err(error),
+            Err(error) => {
+                notes.extend(error.downcast_ref::<Damaged>().map(Damaged::to_string));
+                None
+            }
+            Ok(nvrtc) => Some(nvrtc),
+        },
+    };
+    let (key, compiled) = match (nvrtc, built_in.ptx) {
+        (Some(nvrtc), built_in) => {
+            let compiled = job.compile(&mut Compiler::start(&nvrtc)?, root).map(|compiled| compiled.ptx);
+            interrupt::check(format!("{} was not compiled", job.name))?;
+            // Both refuse it: the built-in compiler's reasons are for learners.
+            let compiled = match (compiled, built_in) {
+                (Err(error), Err(Refused::Wrong(log))) if error.is::<DoesNotCompile>() => {
+                    Err(DoesNotCompile(log).into())
                 }
-            }
+                (compiled, _) => compiled,
+            };
+            (key(NVRTC)?, compiled)
         }
+        (None, Ok(ptx)) => {
+            notes.push(built_in::NOTE.to_owned());
+            (key(&sha256(ptx.as_bytes()))?, Ok(ptx))
+        }
+        (None, Err(refused)) => (String::new(), Err(DoesNotCompile(refused.log()).into())),
     };
-    let (key, compiled) = match nvrtc {
-        Some(nvrtc) => {
-            let mut compiler = Compiler::start(&nvrtc)?;
-            (key(NVRTC)?, job.compile(&mut compiler, root).map(|compiled| compiled.ptx))
-        }
-        None => {
-            let clang = Clang::find().context(clang::MISSING)?;
-            let key = key(&clang.key()?)?;
-            if let Some(ptx) = cache.known(&key, PTX) {
-                return Ok(CompiledCopy::Ptx { ptx, sources });
-            }
-            (key, clang.compile(root, path, &job))
-        }
-    };
-    interrupt::check(format!("{} was not compiled", job.name))?;
-    outcome(compiled.and_then(|text| cache.keep(&key, PTX, text.as_bytes())), sources)
+    outcome(compiled.and_then(|text| cache.keep(&key, PTX, text.as_bytes())), sources, notes)
 }
 
 /// Returns what came of a copy; that it does not compile is no error.
-fn outcome(compiled: Result<PathBuf>, sources: Vec<PathBuf>) -> Result<CompiledCopy> {
+fn outcome(compiled: Result<PathBuf>, sources: Vec<PathBuf>, notes: Vec<String>) -> Result<CompiledCopy> {
     match compiled {
-        Ok(ptx) => Ok(CompiledCopy::Ptx { ptx, sources }),
+        Ok(ptx) => Ok(CompiledCopy::Ptx { ptx, sources, notes }),
         Err(error) => match error.downcast::<DoesNotCompile>() {
-            Ok(DoesNotCompile(log)) => Ok(CompiledCopy::Refused(Refused::from_log(&log))),
+            Ok(DoesNotCompile(log)) => Ok(CompiledCopy::Refused(tasks::compile::Refused::from_log(&log))),
             Err(other) => Err(other),
         },
     }

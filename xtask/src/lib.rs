@@ -7,7 +7,7 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::print_stderr)]
 
-pub mod clang;
+pub mod built_in;
 mod command_line;
 pub mod commands;
 pub mod learner;

@@ -39,10 +39,9 @@ const LIMITED: &str = "ulimit -v 8388608; exec \"$0\" \"$@\"";
 
 /// A signal ended a compiler.
 #[derive(Debug, thiserror::Error)]
-#[error("{compiler} ended ({status}) while it compiled {name}")]
+#[error("rustc ended ({status}) while it compiled {name}")]
 pub struct Stopped {
-    pub(crate) compiler: &'static str,
-    /// Name of the file that the compiler read.
+    /// Name of the file that it read.
     pub(crate) name: String,
     pub status: std::process::ExitStatus,
     /// The end of its standard error.
@@ -229,13 +228,7 @@ impl Rustc {
         match ended.status.code() {
             Some(0) => Ok(()),
             Some(_) => bail!("{}", ended.errors.trim_end()),
-            None => Err(Stopped {
-                compiler: "rustc",
-                name: name.display().to_string(),
-                status: ended.status,
-                words: ended.errors,
-            }
-            .into()),
+            None => Err(Stopped { name: name.display().to_string(), status: ended.status, words: ended.errors }.into()),
         }
     }
 }
@@ -250,7 +243,7 @@ fn names_a_file(line: &str) -> Option<&'static str> {
 }
 
 /// Returns the line that a program prints.
-fn printed(program: &Path, arguments: &[&str]) -> Result<String> {
+pub(crate) fn printed(program: &Path, arguments: &[&str]) -> Result<String> {
     let output = Command::new(program).args(arguments).output();
     let output = output.with_context(|| format!("starting {}", program.display()))?;
     ensure!(output.status.success(), "{}: {}", program.display(), String::from_utf8_lossy(&output.stderr));

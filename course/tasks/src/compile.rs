@@ -1,7 +1,7 @@
 //! Errors of a CUDA compiler as records: file, line, message, and at most one hint per log.
 //!
-//! NVRTC writes `my/v05.cu(23): error: …`, clang `my/v05.cu:23:5: error: …`, rustc `error[E0425]: …` and, below it,
-//! `--> my/v05.rs:23:5`.
+//! NVRTC writes `my/v05.cu(23): error: …`; the built-in compiler and rustc write `error: …` or `error[E0425]: …` and,
+//! below it, `--> my/v05.rs:23:5`.
 
 #[cfg(test)]
 mod tests;
@@ -98,16 +98,7 @@ fn error_of(line: &str) -> Option<CompileError> {
     };
     let (file, line) = match place.strip_suffix(')').and_then(|place| place.rsplit_once('(')) {
         Some((file, line)) => (file, line.parse().unwrap_or(0)),
-        None => {
-            let mut parts = place.rsplitn(3, ':');
-            let (last, middle, first) = (parts.next(), parts.next(), parts.next());
-            match (first, middle, last) {
-                (Some(file), Some(line), Some(column)) if column.parse::<u32>().is_ok() => {
-                    (file, line.parse().unwrap_or(0))
-                }
-                _ => (place, 0),
-            }
-        }
+        None => (place, 0),
     };
     Some(CompileError { file: file.to_owned(), line, message: cut(message.trim(), MAX_MESSAGE_BYTES) })
 }

@@ -17,13 +17,12 @@ use grader::sandbox::{self, Launcher, Sandbox};
 use grader::unit::{CompilerAnswer, CompilerProgram, TaskLimits, Tools};
 use grader::{roster, rubric::Rubric};
 use tasks::{Task, TaskName, shown};
-use xtask::clang::{self, Clang};
 use xtask::rustc::{Rustc, Stopped};
-use xtask::{commands::teach::Grade, learner};
+use xtask::{built_in, commands::teach::Grade, learner};
 use xtask_support::CommandOutcome;
 use xtask_support::nvrtc::{DoesNotCompile, LoadedNvrtc, Nvrtc};
 use xtask_support::output::{self, Status, Stop};
-use xtask_support::source::CompileJob;
+use xtask_support::source::{CompileJob, local_includes};
 use xtask_support::{interrupt, paths, programs};
 
 /// Variable with the path of the program `judge`, for the jobs of a cluster.
@@ -153,7 +152,7 @@ fn slurm(args: &Grade, root: &Path, tools: &Tools, parts: usize) -> Result<Comma
     if tools.cuda.is_some() {
         variables.push(match CompiledBy::chosen()? {
             CompiledBy::Nvrtc(nvrtc) => ("TILE_NVRTC".into(), whole(&nvrtc.directory)?),
-            _ => (learner::COMPILER.into(), "clang".into()),
+            _ => (learner::COMPILER.into(), "built-in".into()),
         });
     }
     let scripts = PathBuf::from(whole(&args.out)?).join("slurm");
@@ -201,7 +200,7 @@ fn sandbox(tools: &Tools) -> Result<Sandbox> {
     }
     match probe(&Sandbox::Landlock, tools)? {
         Ok(()) if tools.cuda.iter().chain(&tools.rust).any(|compiler| compiler.needs_processes) => {
-            refusals.push("clang and rustc start other programs, which Landlock's sandbox does not let them".into());
+            refusals.push("rustc starts other programs, which Landlock's sandbox does not let it".into());
         }
         Ok(()) => {
             output::note(&format!("{}; the sandbox is Landlock and seccomp", refusals.join("; ")));
@@ -260,7 +259,6 @@ fn tools(root: &Path, rubric: &Rubric) -> Result<Tools> {
     for compiler in cuda.iter().chain(&rust) {
         version = format!("{} {version}", compiler.title()?);
     }
-    let is_clang = matches!(cuda, Some(CompiledBy::Clang(_)));
     let program = |compiler: Option<CompiledBy>| compiler.map(|compiler| compiler.program(&me)).transpose();
     let (cuda, rust) = (program(cuda)?, program(rust)?);
     let mut loaded = vec![me.clone(), judge.clone()];
@@ -273,9 +271,6 @@ fn tools(root: &Path, rubric: &Rubric) -> Result<Tools> {
             let name = entry.file_name().to_string_lossy().into_owned();
             headers.push((name, xtask_support::source::read_source(&path)?));
         }
-    }
-    if is_clang {
-        headers.push((PRELUDE.into(), clang::PRELUDE.into()));
     }
     headers.sort();
     let libraries = if cfg!(target_os = "linux") { sandbox::libraries(&loaded)? } else { BTreeSet::new() };
@@ -292,30 +287,25 @@ fn tools(root: &Path, rubric: &Rubric) -> Result<Tools> {
 /// The compiler of a grading.
 enum CompiledBy {
     Nvrtc(Nvrtc),
-    Clang(Clang),
+    BuiltIn,
     Rust(Rustc),
 }
 
-/// As the sandbox has it, among the headers.
-const PRELUDE: &str = "prelude.cuh";
-
 impl CompiledBy {
-    /// Chooses NVRTC; clang only on request, because all submissions should have the same compiler.
+    /// Chooses NVRTC; the built-in compiler only on request, because all submissions should have the same compiler.
     fn chosen() -> Result<Self> {
-        if learner::choice()? != learner::Choice::Clang {
-            let mut nvrtc = Nvrtc::find()?;
-            nvrtc.directory = nvrtc.directory.canonicalize()?;
-            return Ok(Self::Nvrtc(nvrtc));
+        if learner::choice()? == Some(learner::Choice::BuiltIn) {
+            return Ok(Self::BuiltIn);
         }
-        let Clang(path) = Clang::find().context(clang::MISSING)?;
-        // The sandbox needs the file that the link on the PATH leads to.
-        Ok(Self::Clang(Clang(path.canonicalize()?)))
+        let mut nvrtc = Nvrtc::find()?;
+        nvrtc.directory = nvrtc.directory.canonicalize()?;
+        Ok(Self::Nvrtc(nvrtc))
     }
 
     /// Returns the files and folders that the compiler reads.
     fn reads(&self) -> Result<Vec<PathBuf>> {
         let nvrtc = match self {
-            Self::Clang(Clang(path)) => return Ok(vec![path.clone()]),
+            Self::BuiltIn => return Ok(Vec::new()),
             Self::Rust(rustc) => return rustc.files(),
             Self::Nvrtc(nvrtc) => nvrtc,
         };
@@ -337,13 +327,13 @@ impl CompiledBy {
         let reads = self.reads()?;
         let (option, paths): (&str, &[PathBuf]) = match self {
             Self::Nvrtc(nvrtc) => ("--nvrtc", std::slice::from_ref(&nvrtc.directory)),
-            Self::Clang(Clang(path)) => ("--clang", std::slice::from_ref(path)),
+            Self::BuiltIn => ("--built-in", &[]),
             // Itself, and the folder with the prelude.
             Self::Rust(_) => ("--rustc", &reads[..2]),
         };
         let mut arguments: Vec<OsString> = vec!["compile-one".into(), option.into()];
         arguments.extend(paths.iter().map(OsString::from));
-        let needs_processes = !matches!(self, Self::Nvrtc(_));
+        let needs_processes = matches!(self, Self::Rust(_));
         Ok(CompilerProgram { program: me.to_owned(), arguments, reads, needs_processes })
     }
 
@@ -351,7 +341,7 @@ impl CompiledBy {
     fn title(&self) -> Result<String> {
         match self {
             Self::Nvrtc(nvrtc) => Ok(nvrtc.title()),
-            Self::Clang(clang) => clang.key(),
+            Self::BuiltIn => Ok("built-in".to_owned()),
             Self::Rust(rustc) => Ok(rustc.title()),
         }
     }
@@ -477,13 +467,13 @@ fn records(class: &ClassGrades) -> Result<()> {
 #[derive(clap::Args)]
 pub(crate) struct CompileArgs {
     /// Folder of NVRTC
-    #[arg(long, required_unless_present_any = ["clang", "rustc"])]
+    #[arg(long, required_unless_present_any = ["built_in", "rustc"])]
     nvrtc: Option<PathBuf>,
-    /// The program clang
+    /// The built-in compiler
     #[arg(long, conflicts_with = "nvrtc")]
-    clang: Option<PathBuf>,
+    built_in: bool,
     /// The program rustc, and the folder with the prelude
-    #[arg(long, num_args = 2, conflicts_with_all = ["nvrtc", "clang"])]
+    #[arg(long, num_args = 2, conflicts_with_all = ["nvrtc", "built_in"])]
     rustc: Vec<PathBuf>,
     /// The source, in the current folder
     file: PathBuf,
@@ -493,14 +483,14 @@ pub(crate) struct CompileArgs {
 pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
     let root = std::env::current_dir()?;
     let path = root.join(&args.file);
-    let made = match (&args.nvrtc, &args.clang, &args.rustc[..]) {
+    let made = match (&args.nvrtc, args.built_in, &args.rustc[..]) {
         (Some(directory), ..) => {
             CompileJob::of_learner(&root, &path)?.compile_here(&LoadedNvrtc::load(directory)?, &root)
         }
-        (_, Some(clang), _) => {
-            let prelude = root.join("kernels").join(PRELUDE);
+        (_, true, _) => {
             let job = CompileJob::of_learner(&root, &path)?;
-            Clang(clang.clone()).compile_after(&prelude, &root, &path, &job)
+            let includes = local_includes(&root, &path, &job.source)?;
+            built_in::compile(&root, &job, &includes)?.ptx.map_err(|refused| DoesNotCompile(refused.log()).into())
         }
         (_, _, [rustc, libraries]) => {
             // Without a sandbox, the folder of the job is its own.
@@ -527,7 +517,7 @@ pub(crate) fn compile_one(args: &CompileArgs) -> Result<CommandOutcome> {
 fn passed_on(error: anyhow::Error) -> anyhow::Error {
     let Some(stopped) = error.downcast_ref::<Stopped>() else { return error };
     let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&stopped.status) else { return error };
-    // clang is still busy with the signal of the first limit when the second one, a second later, kills it.
+    // rustc is still busy with the signal of the first limit when the second one, a second later, kills it.
     let signal = if signal == libc::SIGKILL && grader::confine::is_out_of_time() { libc::SIGXCPU } else { signal };
     let signal = u8::try_from(signal).unwrap_or_default();
     Stop::Signal(signal, stopped.words.clone()).into()

@@ -1,6 +1,6 @@
 //! `start`, `check`, `diff`, `reset` and `solution` as a learner sees them: what goes where, and the exit codes.
 //!
-//! clang and `judge` are shell scripts (`fakes`); `course/judge/tests/it/learner.rs` has the real ones.
+//! `judge` is a shell script (`fakes`); `course/judge/tests/it/learner.rs` has the real ones.
 
 use std::fs;
 use std::path::Path;
@@ -81,10 +81,13 @@ fn the_next_command_fits_a_repository_with_all_copies_and_no_solution() {
 #[test]
 fn errors_of_the_compiler_have_a_line_and_a_hint() {
     let learner = Learner::started();
-    fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
+    fs::write(learner.path("my/v05.cu"), "__device__ void f()\n{\n    int x = 1\n}\n").expect("a file");
     let out = learner.output(1, "check v05");
-    assert!(out.contains("failed   compiles   my/v05.cu:7: expected ';' after expression\n  not run  right      it does not compile\n"), "{out}");
-    assert!(out.contains("\n    x = ?\n\nhint: a semicolon is missing"), "{out}");
+    assert!(
+        out.contains("failed   compiles   my/v05.cu:3: expected `;`\n  not run  right      it does not compile\n"),
+        "{out}"
+    );
+    assert!(out.contains("3 |     int x = 1\n"), "{out}");
     assert!(learner.read("my/progress.toml").contains("compile = 1"));
 }
 
@@ -94,11 +97,13 @@ fn records_are_json_and_have_every_part() {
     for (verdict, expected) in [(passed(), 0), (conflicts(), 1), (wrong(), 1)] {
         learner.verdict(&verdict);
         let record = learner.record(expected, "check v05 --json");
-        assert_eq!(serde_json::from_value::<Verdict>(record["verdict"].clone()).expect("a verdict"), verdict);
+        let mut found: Verdict = serde_json::from_value(record["verdict"].clone()).expect("a verdict");
+        assert!(found.notes.pop().is_some_and(|note| note.starts_with("compiled by the built-in compiler")));
+        assert_eq!(found, verdict);
     }
     fs::write(learner.path("my/v05.cu"), "?\n").expect("a file");
     let compiler = learner.record(1, "check v05 --json")["verdict"]["compiler"].clone();
-    assert_eq!(serde_json::from_value::<Refused>(compiler).expect("errors").errors[0].line, 7);
+    assert_eq!(serde_json::from_value::<Refused>(compiler).expect("errors").errors[0].line, 1);
     assert_eq!(learner.record(0, "diff v05 --json")["diff"]["against"], "solution");
 }
 
@@ -182,12 +187,34 @@ fn what_is_not_there_is_named() {
 fn without_a_compiler_the_command_that_gets_one_is_named() {
     let learner = Learner::started();
     let check = |code, set: fn(&mut Command) -> &mut Command| errors(code, set(&mut learner.command("check v05")));
-    let err = check(3, |command| command.env_remove("TILE_COMPILER").env("PATH", "/nonexistent"));
+    let err = check(3, |command| command.env("TILE_COMPILER", "nvrtc"));
     assert!(err.contains("no CUDA compiler") && err.contains("cargo xtask setup"), "{err}");
-    let err = check(3, |command| command.env("PATH", "/nonexistent"));
-    assert!(err.contains("no clang found"), "{err}");
     let err = check(2, |command| command.env("TILE_COMPILER", "gcc"));
     assert!(err.contains("TILE_COMPILER=gcc is not understood"), "{err}");
+}
+
+#[test]
+fn without_a_download_the_built_in_compiler_is_taken() {
+    let learner = Learner::started();
+    learner.verdict(&passed());
+    let check = |copy: &str, words: &str| {
+        learner.write("my/v05.cu", copy);
+        let mut command = learner.command(&format!("check v05 {words}"));
+        streams(&command.env_remove("TILE_COMPILER").output().expect("xtask runs"))
+    };
+    let kernel = |body: &str| format!("extern \"C\" __global__ void k(float* C)\n{{\n    {body}\n}}\n");
+    for words in ["", "--with built-in"] {
+        let (code, out, err) = check(&kernel("C[threadIdx.x] = 1;"), words);
+        assert!(code == 0 && out.contains("note: compiled by the built-in compiler"), "{out}{err}");
+        let (code, out, _) = check(&kernel("let i = threadIdx.x;"), words);
+        assert!(code == 1 && out.contains("my/v05.cu:3: `let` is of Rust"), "{out}");
+        assert!(out.contains("help: write `const int i = threadIdx.x;`"), "{out}");
+    }
+    let (code, out, _) = check(&kernel("if (C[0] = 1) C[1] = 2;"), "");
+    assert!(code == 0 && out.contains("note: my/v05.cu:3: this condition assigns, and does not compare"), "{out}");
+    let (code, out, _) = check(&kernel("goto end; end: C[0] = 1;"), "");
+    assert!(code == 1 && out.contains("`goto` is not compiled by the built-in compiler"), "{out}");
+    assert!(out.contains("`cargo xtask setup` gets NVIDIA's compiler, which knows more of CUDA"), "{out}");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn what_cannot_be_explained_says_why() {
     }
     learner.run("start v05");
     fs::write(learner.path("my/v05.cu"), "x = ?\n").expect("a file");
-    let (code, _) = run_with_note(&learner, "explain v05", "it does not compile: my/v05.cu:7: expected ';'");
+    let (code, _) = run_with_note(&learner, "explain v05", "it does not compile: my/v05.cu:1: cannot find type `x`");
     assert_eq!(code, 1);
 }
 

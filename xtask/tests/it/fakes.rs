@@ -1,4 +1,4 @@
-//! A checkout of a learner, in which shell scripts stand in for clang and `judge`.
+//! A checkout of a learner, in which a shell script stands in for `judge`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,9 +13,6 @@ use tasks::{Catalogue, TaskName};
 use tempfile::TempDir;
 
 use crate::files::{self, streams};
-
-/// Takes every source in which there is no `?`.
-const CLANG: &str = include_str!("../data/clang.sh");
 
 /// Prints the verdict, or with `--explain` the explanation, that lies beside it; says nothing without one.
 const JUDGE: &str = include_str!("../data/judge.sh");
@@ -39,7 +36,6 @@ impl Learner {
         learner.write("kernels/v05_x.cu", SOLUTION);
         learner.write("steps/v05/tasks.toml", TASKS);
         learner.write("steps/v05/tasks/wide.cu", "// wide.cu: whole\nvoid g() {}\n");
-        learner.program("clang", CLANG);
         learner.program("judge", JUDGE);
         learner
     }
@@ -85,7 +81,7 @@ impl Learner {
             .env("PATH", format!("{}:/usr/bin:/bin", self.path("bin").display()))
             .env("TILE_JUDGE", self.path("bin/judge"))
             .env("TILE_NVRTC", self.path("none"))
-            .env("TILE_COMPILER", "clang")
+            .env("TILE_COMPILER", "built-in")
             .env_remove("CARGO")
             .env_remove("CARGO_MANIFEST_DIR");
         command

@@ -49,7 +49,7 @@ fn a_hint_fits_the_last_check_and_goes_on_to_a_part_of_the_solution() {
     learner.run("check v05");
     let out = learner.output(0, "hint v05");
     assert!(out.starts_with("it does not compile, and xtask check v05 says why; this is the general hint\n"), "{out}");
-    fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
+    fs::write(learner.path("my/v05.cu"), "void f() {}\n").expect("a file");
     learner.verdict(&passed());
     learner.run("check v05");
     assert_eq!(learner.output(0, "hint v05"), "v05 passed its last check\nnext: xtask diff v05\n");

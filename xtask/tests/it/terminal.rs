@@ -136,7 +136,7 @@ fn a_save_redraws_the_screen_and_an_interrupt_leaves_the_terminal_as_it_was() {
     terminal.until(watching);
 
     learner.verdict(&passed());
-    fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
+    fs::write(learner.path("my/v05.cu"), "void f() {}\n").expect("a file");
     let second = terminal.until(watching);
     assert_eq!(second.matches(CLEAR).count(), 1, "{second:?}");
     assert!(second.contains("next: xtask start v05.launch\r\n"), "{second:?}");

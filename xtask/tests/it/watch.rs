@@ -36,7 +36,7 @@ fn a_copy_is_checked_again_when_it_changes_until_an_interrupt() {
     fs::remove_file(learner.path("my/v05.cu")).expect("a file");
     until(&mut err, "my/v05.cu is gone; waiting for it\n");
     learner.verdict(&passed());
-    fs::write(learner.path("my/v05.cu"), "done();\n").expect("a file");
+    fs::write(learner.path("my/v05.cu"), "void f() {}\n").expect("a file");
     let last = until(&mut out, "next: xtask start v05.launch\n");
     // SAFETY: our own child, which has not been waited for.
     unsafe { libc::kill(id, libc::SIGINT) };

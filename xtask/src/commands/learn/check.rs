@@ -29,6 +29,8 @@ pub(crate) struct Args {
     #[arg(long)]
     finished: bool,
     #[command(flatten)]
+    with: learner::With,
+    #[command(flatten)]
     device: PassedOn<step_cli::Device>,
     /// Print one JSON record per line
     #[arg(long)]
@@ -114,7 +116,7 @@ fn not_yours(asked: &[String]) -> String {
 
 /// Judges one copy, prints the verdict, and records it.
 fn copy(args: &Args, root: &Path, task: &Task) -> Result<CommandOutcome> {
-    let verdict = judging::judge(root, task)?;
+    let verdict = judging::judge(root, task, args.with)?;
     judging::record(root, task, &verdict);
     if args.json {
         output::print(&format!("{}\n", serde_json::json!({"verdict": verdict})))?;

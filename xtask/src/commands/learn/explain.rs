@@ -222,8 +222,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     interrupt::watch();
     let mut subjects = Vec::new();
     if has_copy {
-        match learner::compile(&root, &copy)? {
-            CompiledCopy::Ptx { ptx, sources } => {
+        match learner::compile(&root, &copy, learner::With::default())? {
+            CompiledCopy::Ptx { ptx, sources, .. } => {
                 let code = args.machine.then(|| machine_code::up_to_date(&root, &copy)).transpose()?;
                 let code = code.as_deref().map(|cubin| Code { cubin, size: args.size });
                 let explained = judging::explain(&root, &task, &ptx, &sources, code)?;

@@ -12,10 +12,10 @@ use xtask_support::paths;
 use crate::commands::learn::home;
 use crate::commands::learn::judge_process::{Judge, TIME_LIMIT};
 use crate::commands::learn::remedies;
-use crate::learner::{self, CompiledCopy};
+use crate::learner::{self, CompiledCopy, With};
 
 /// Compiles and judges the copy of a task.
-pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
+pub(crate) fn judge(root: &Path, task: &Task, with: With) -> Result<Verdict> {
     let path = task.copy_path(root);
     let verdict = match &task.host {
         Some(host) => {
@@ -23,15 +23,16 @@ pub(crate) fn judge(root: &Path, task: &Task) -> Result<Verdict> {
             let answer = path.to_string_lossy();
             Judge::new(root, task, ptx.as_deref(), &[])?.ask(&["--answer", &answer])?
         }
-        None => match learner::compile(root, &path)? {
-            CompiledCopy::Ptx { ptx, sources } => {
+        None => match learner::compile(root, &path, with)? {
+            CompiledCopy::Ptx { ptx, sources, notes } => {
                 let judge = Judge::new(root, task, Some(&ptx), &sources)?;
                 let mut verdict: Option<Verdict> = judge.ask(&[])?;
                 if let Some(verdict) = &mut verdict {
+                    verdict.notes.splice(0..0, notes);
                     // At first the mistake is the learner's to find.
                     let progress = Progress::load(root).unwrap_or_default().task(&verdict.task);
                     if n_failures(&progress, verdict) > 0 && !task.is_rust {
-                        verdict.remedies = remedies::search(&judge, verdict)?;
+                        verdict.remedies = remedies::search(&judge, verdict, with)?;
                     }
                     if verdict.status == Status::Failed && verdict.remedies.is_empty() {
                         verdict.notes.extend(left_to_do(root, task));
@@ -127,12 +128,13 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
 
 /// Returns the first error with its line, as the compiler shows it.
 fn excerpt(log: &str) -> Option<String> {
+    const MAX_LINES: usize = 16;
     let lines: Vec<&str> = log.lines().collect();
     let at = lines.iter().position(|line| line.contains("error: ") || line.starts_with("error["))?;
     let shown: Vec<&str> = lines[at + 1..]
         .iter()
         .take_while(|line| !line.trim().is_empty() && !line.contains("error: "))
-        .take(4)
+        .take(MAX_LINES)
         .copied()
         .collect();
     (!shown.is_empty()).then(|| shown.iter().map(|line| format!("{line}\n")).collect())

@@ -12,11 +12,13 @@ use tasks::edits::{self, Clues, Tries};
 use tasks::verdict::{ChangedLine, Remedy, Status, Verdict};
 use tasks::{Task, diff, part_id};
 use xtask_support::nvrtc::{DoesNotCompile, Nvrtc};
+use xtask_support::output::Stop;
+use xtask_support::source::{self, CompileJob};
 use xtask_support::{compile_cache::CompileCache, compiler::Compilers, interrupt};
-use xtask_support::{output::Stop, source::CompileJob};
 
+use crate::built_in;
 use crate::commands::learn::judge_process::Judge;
-use crate::learner::{self, Choice};
+use crate::learner::{self, Choice, With};
 
 /// Rounds of edits, the likely ones first. The first round with a remedy is the last one.
 const ROUNDS: usize = 3;
@@ -30,8 +32,8 @@ const MAX_JUDGED: usize = 10;
 const MAX_SHOWN: usize = 2;
 const MAX_THREADS: usize = 4;
 
-/// Returns edits with which the task passes. There are none for a starter, without NVRTC, and where the search fails.
-pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>> {
+/// Returns edits with which the task passes. There are none for a starter, and where the search fails.
+pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict, with: With) -> Result<Vec<Remedy>> {
     let code = verdict.code.as_deref().unwrap_or_default();
     let is_judged = verdict.parts.iter().all(|part| part.id != part_id::COMPILES || part.status == Status::Passed);
     if verdict.status != Status::Failed
@@ -43,7 +45,9 @@ pub(super) fn search(judge: &Judge<'_>, verdict: &Verdict) -> Result<Vec<Remedy>
     }
     let double = judge.task.fp64_task().filter(|double| verdict.entry.as_ref() == Some(&double.entry));
     let failed = double.unwrap_or_else(|| judge.task.clone());
-    match Search::new(judge, failed).and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict))) {
+    match Search::new(judge, failed, with)
+        .and_then(|search| search.map_or(Ok(Vec::new()), |search| search.run(verdict)))
+    {
         Err(error) if error.is::<Stop>() => Err(error),
         found => Ok(found.unwrap_or_default()),
     }
@@ -55,18 +59,21 @@ struct Search<'a> {
     failed: Task,
     job: CompileJob,
     starter: String,
-    compilers: Compilers,
+    /// Where there are none, the built-in compiler is taken.
+    compilers: Option<Compilers>,
 }
 
 impl<'a> Search<'a> {
     /// Returns `None` where there is nothing to search.
-    fn new(judge: &'a Judge<'a>, failed: Task) -> Result<Option<Self>> {
+    fn new(judge: &'a Judge<'a>, failed: Task, with: With) -> Result<Option<Self>> {
         let (root, task) = (judge.root, judge.task);
         let (job, starter) = (CompileJob::of_learner(root, &task.copy_path(root))?, learner::starter(root, task)?);
-        if learner::choice()? == Choice::Clang || edits::are_same_code(&job.source, &starter) {
+        let choice = with.with.map_or_else(learner::choice, |with| Ok(Some(with)))?;
+        if edits::are_same_code(&job.source, &starter) {
             return Ok(None);
         }
-        let compilers = Compilers::new(Nvrtc::find()?);
+        let nvrtc = if choice == Some(Choice::BuiltIn) { None } else { Nvrtc::find().ok() };
+        let compilers = nvrtc.map(Compilers::new);
         Ok(Some(Self { judge, failed, job, starter, compilers }))
     }
 
@@ -167,7 +174,13 @@ impl<'a> Search<'a> {
     }
 
     fn compile_one(&self, job: &CompileJob) -> Result<Option<String>> {
-        let compiled = match self.compilers.lend(|compiler| job.compile(compiler, self.judge.root)) {
+        let root = self.judge.root;
+        let Some(compilers) = &self.compilers else {
+            let path = self.judge.task.copy_path(root);
+            let includes = source::local_includes(root, &path, &job.source)?;
+            return Ok(built_in::compile(root, job, &includes)?.ptx.ok());
+        };
+        let compiled = match compilers.lend(|compiler| job.compile(compiler, root)) {
             Err(error) if error.is::<DoesNotCompile>() => None,
             compiled => Some(compiled?),
         };

@@ -23,6 +23,8 @@ pub(crate) struct Args {
     /// Task: `v05` or `v05.wide`
     #[arg(value_name = "TASK")]
     task: String,
+    #[command(flatten)]
+    with: learner::With,
     /// Print one JSON record per check
     #[arg(long)]
     json: bool,
@@ -93,7 +95,7 @@ fn state(root: &Path, path: &Path) -> Option<String> {
 
 /// Checks once. An error that prevents the check does not end the watch.
 fn check(args: &Args, root: &Path, task: &Task, redraws: bool, n_checks: u32) -> Result<()> {
-    let verdict = match judging::judge(root, task) {
+    let verdict = match judging::judge(root, task, args.with) {
         Ok(verdict) => verdict,
         Err(error) if error.downcast_ref::<Stop>().is_some() => return Err(error),
         Err(error) => {

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     paths::checkout().context("setup fills target/nvrtc of a checkout, and this folder is not one")?;
     ensure!(
         IS_OFFERED,
-        "NVIDIA's compiler is for Linux and Windows; elsewhere, copies of tasks are compiled with clang"
+        "NVIDIA's compiler is for Linux and Windows; elsewhere, the built-in compiler compiles copies of tasks"
     );
     fill(&directory(), &wheels::nvrtc())?;
     output::note(&format!("ready: {}", Nvrtc::find()?.title()));
