@@ -26,7 +26,7 @@ pub fn explain(request: &Request<'_>) -> Result<Explained, JudgeError> {
     Ok(explain_on(request, shape)?.0)
 }
 
-/// Launches the kernel once with the given sizes, and counts by source line. Also returns the indices of wrong elements.
+/// Launches the kernel once with these sizes, and counts by source line. Also returns the indices of wrong elements.
 pub fn explain_on(request: &Request<'_>, shape: Shape) -> Result<(Explained, Vec<usize>), JudgeError> {
     let module = EmulatedModule::new(request)?;
     let is_double = request.task.work.is_double();

@@ -3,6 +3,7 @@
 mod book;
 mod fixtures;
 pub(crate) mod packed;
+mod page;
 mod ptx;
 pub(crate) mod readme;
 mod setup;
@@ -16,6 +17,8 @@ commands! {
     Book(book::Args) => book::run,
     /// Download the compiler NVRTC 12.4 into target/nvrtc
     Setup(setup::Args) => setup::run,
+    /// Build the module with which pages of the book run kernels into target/page
+    Page(page::Args) => page::run,
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args) => ptx::run,
     /// Write the starters of all tasks

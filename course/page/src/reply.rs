@@ -1,0 +1,150 @@
+//! The reply about a kernel.
+
+use cuda::{Input, Message, Severity, Sources};
+use judge::{Request, shapes::ShapeSet};
+use serde::{Deserialize, Serialize};
+use tasks::explain::Explained;
+use tasks::{Task, Verdict};
+
+/// A kernel that a reader runs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// Name of the file, for messages.
+    name: String,
+    source: String,
+    /// Headers: as `#include` names them, and their text.
+    headers: Vec<(String, String)>,
+    task: Task,
+    /// Sizes of the launch whose lines are counted: m, n and k.
+    #[serde(default = "usual_sizes")]
+    shape: [usize; 3],
+    /// Whether the kernel is judged; otherwise its lines are counted, and no more.
+    #[serde(default = "yes")]
+    judge: bool,
+}
+
+fn usual_sizes() -> [usize; 3] {
+    [64; 3]
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[derive(Default, Serialize)]
+struct Reply {
+    /// What the compiler says of the source.
+    messages: Vec<Located>,
+    /// None for a source that does not compile.
+    verdict: Option<Verdict>,
+    /// Counts of one launch; none for a kernel that is not launched.
+    explained: Option<Explained>,
+    /// Wrong elements of that launch.
+    map: Option<WrongElements>,
+    /// What is wrong with the request.
+    error: Option<String>,
+}
+
+/// A message of the compiler. Columns are bytes from 1, and `end` is the one after the last, on the same line.
+#[derive(Serialize)]
+struct Located {
+    severity: &'static str,
+    file: String,
+    line: u32,
+    column: u32,
+    end: u32,
+    text: String,
+    label: String,
+    help: Option<String>,
+    /// The message as a terminal shows it.
+    rendered: String,
+}
+
+#[derive(Serialize)]
+struct WrongElements {
+    rows: usize,
+    columns: usize,
+    /// Indices into the output, row by row.
+    wrong: Vec<usize>,
+}
+
+/// Compiles, judges and counts the kernel of a request. Every error is in the reply.
+pub fn reply(request: &str) -> String {
+    let reply = match serde_json::from_str(request) {
+        Ok(run) => run_kernel(&run),
+        Err(error) => failed(format!("the request is not understood: {error}")),
+    };
+    serde_json::to_string(&reply).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
+}
+
+fn failed(error: String) -> Reply {
+    Reply { error: Some(error), ..Reply::default() }
+}
+
+/// Largest number of multiply-adds of the counted launch.
+const MAX_VOLUME: f64 = 256.0 * 256.0 * 256.0;
+
+/// Thread-instructions of a launch: many times what a kernel needs for that, and some seconds.
+const MAX_INSTRUCTIONS: u64 = 1 << 30;
+
+fn run_kernel(run: &Run) -> Reply {
+    let [m, n, k] = run.shape;
+    let task = &run.task;
+    let shape = catalog::Shape { m, n, k: if task.work.is_transpose() { 0 } else { k } };
+    if [m, n, k].contains(&0) || shape.volume() > MAX_VOLUME {
+        return failed(format!("{shape} is not between 1 and 256 x 256 x 256 multiply-adds"));
+    }
+    if task.host.is_some() || task.is_rust {
+        return failed(format!("{} is not a kernel in CUDA C++; check it with: cargo xtask check {0}", task.name));
+    }
+    let compiled = match cuda::compile(&Input { name: &run.name, text: &run.source, headers: &run.headers }) {
+        Ok(compiled) => compiled,
+        Err((messages, sources)) => return Reply { messages: located(&messages, &sources), ..Reply::default() },
+    };
+    let messages = located(&compiled.warnings, &compiled.sources);
+    let ptx = compiled.module.to_string();
+    let sources: Vec<(String, String)> =
+        compiled.sources.files.into_iter().map(|file| (file.name, file.text)).collect();
+    let request = Request {
+        task,
+        ptx: &ptx,
+        sources: &sources,
+        seed: 1,
+        shapes: ShapeSet::Public,
+        threads: 1,
+        max_instructions: MAX_INSTRUCTIONS,
+    };
+    let verdict = run.judge.then(|| judge::judge(&request));
+    // A kernel that cannot be launched has a verdict that says so; one without an end takes long enough once.
+    let is_endless = verdict.as_ref().is_some_and(|verdict| verdict.code.as_deref() == Some("E-LOOP"));
+    let launched = if is_endless { None } else { judge::explain::explain_on(&request, shape).ok() };
+    let (explained, wrong) = launched.unzip();
+    let map = wrong.map(|wrong| WrongElements { rows: m, columns: n, wrong });
+    Reply { messages, verdict, explained, map, error: None }
+}
+
+fn located(messages: &[Message], sources: &Sources) -> Vec<Located> {
+    let located = |message: &Message| {
+        let place = sources.place(message.span);
+        let file = &sources.files[usize::from(place.file)];
+        let length = message.span.end.saturating_sub(message.span.start).max(1);
+        let end_of_line = file.line(place.line).len() as u32 + 1;
+        Located {
+            severity: match message.severity {
+                Severity::Error => "error",
+                Severity::Warning => "warning",
+                Severity::Unsupported => "unsupported",
+            },
+            file: file.name.clone(),
+            line: place.line,
+            column: place.column,
+            end: (place.column + length).min(end_of_line.max(place.column + 1)),
+            text: message.text.clone(),
+            label: message.label.clone(),
+            help: message.help.clone(),
+            rendered: cuda::render::render(message, sources),
+        }
+    };
+    messages.iter().map(located).collect()
+}

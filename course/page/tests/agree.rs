@@ -1,0 +1,173 @@
+//! What a page shows of kernels, right and wrong; and that the WebAssembly module replies as the native build does.
+
+#![expect(clippy::print_stdout, reason = "a test says what was not run")]
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use catalog::programs::all_on_path;
+use serde_json::{Value, json};
+use tasks::{Catalogue, Task, TaskName, solutions};
+
+fn root() -> &'static Path {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+fn read(path: impl AsRef<Path>) -> String {
+    std::fs::read_to_string(root().join(path)).expect("a file of the checkout")
+}
+
+fn request(task: &Task, source: &str, shape: [usize; 3]) -> String {
+    let headers = [("common.cuh", read("kernels/common.cuh"))];
+    let request = json!({"name": format!("{}.cu", task.name), "source": source, "headers": headers, "task": task, "shape": shape});
+    request.to_string()
+}
+
+fn v02() -> (Task, String) {
+    let catalogue = Catalogue::load(root(), "v02").expect("a catalogue");
+    let task = catalogue.task(&TaskName::rebuild("v02")).expect("a task").clone();
+    let source = read(&task.solution);
+    (task, source)
+}
+
+/// Returns the reply about v02 with an edit.
+#[track_caller]
+fn reply(from: &str, to: &str) -> Value {
+    let (task, source) = v02();
+    assert!(source.contains(from), "the kernel has no `{from}`");
+    let reply = page::reply(&request(&task, &source.replacen(from, to, 1), [64; 3]));
+    serde_json::from_str(&reply).expect("JSON")
+}
+
+/// Returns the line of v02's kernel that has a text.
+fn line(text: &str) -> usize {
+    v02().1.lines().position(|line| line.contains(text)).expect("a line") + 1
+}
+
+#[test]
+fn a_right_kernel_passes_and_its_lines_are_counted() {
+    let reply = reply("", "");
+    assert_eq!((&reply["messages"], &reply["error"]), (&json!([]), &Value::Null));
+    assert_eq!(reply["verdict"]["status"], "passed");
+    assert_eq!(reply["map"], json!({"rows": 64, "columns": 64, "wrong": []}));
+    let at = line("acc += a_tile");
+    let lines = reply["explained"]["lines"].as_array().expect("lines");
+    assert!(lines.iter().any(|line| line["line"] == at), "{lines:?} have no line {at}");
+    assert_eq!(reply["explained"]["total"]["multiply_adds"], 64 * 64 * 64);
+}
+
+#[test]
+fn a_race_names_both_lines() {
+    let reply = reply("        __syncthreads();  // reads of", "        // reads of");
+    let found = &reply["verdict"]["findings"][0];
+    assert_eq!(found["code"], "E-RACE");
+    let lines = [&found["line"], &found["others"][0][1]].map(|line| line.as_u64().expect("a line"));
+    assert!(lines[0] != lines[1] && lines.iter().all(|line| *line > 0), "{lines:?}");
+}
+
+#[test]
+fn a_source_that_does_not_compile_is_underlined() {
+    let reply = reply("T acc = 0;", "let acc = 0;");
+    let message = &reply["messages"][0];
+    assert_eq!((&message["severity"], &message["line"]), (&json!("error"), &json!(line("T acc = 0;"))));
+    assert_eq!([&message["column"], &message["end"]], [&json!(5), &json!(12)]);
+    assert_eq!([&reply["verdict"], &reply["explained"]], [&Value::Null; 2]);
+}
+
+#[test]
+fn an_endless_loop_ends() {
+    let reply = reply("T acc = 0;", "T acc = 0; for (int i = 0; i < 1; i += 0) {}");
+    assert_eq!(reply["verdict"]["findings"][0]["code"], "E-LOOP");
+    assert_eq!(reply["explained"], Value::Null);
+}
+
+#[test]
+fn a_read_past_the_end_is_found() {
+    let reply = reply("load_or_zero(A, M, K,", "load_or_zero(A, M + 1, K,");
+    let found = &reply["verdict"]["findings"][0];
+    assert_eq!([&found["code"], &found["file"]], ["E-OOB", "common.cuh"]);
+}
+
+#[test]
+fn a_wrong_result_is_mapped() {
+    let reply = reply("T acc = 0;", "T acc = row == 3;");
+    assert_eq!(reply["verdict"]["code"], "wrong-result");
+    assert_eq!(reply["map"]["wrong"], json!((3 * 64..4 * 64).collect::<Vec<usize>>()));
+}
+
+#[test]
+fn a_request_that_is_too_large_or_no_request_is_an_error() {
+    let (task, source) = v02();
+    for (request, words) in [
+        (request(&task, &source, [512; 3]), "512x512x512"),
+        (request(&task, &source, [0, 1, 1]), "0x1x1"),
+        ("{".to_owned(), "not understood"),
+    ] {
+        let reply: Value = serde_json::from_str(&page::reply(&request)).expect("JSON");
+        assert!(reply["error"].as_str().is_some_and(|error| error.contains(words)), "{reply}");
+    }
+}
+
+/// Replies of the module, as Node runs it: a line for each request.
+const RUN: &str = r#"
+const { readFileSync } = require("fs");
+const bytes = (address, n) => new Uint8Array(module.exports.memory.buffer, address, n);
+const module_ = new WebAssembly.Module(readFileSync(process.argv[1]));
+const module = new WebAssembly.Instance(module_);
+const requests = readFileSync(0, "utf8").trimEnd().split("\n");
+process.stdout.write(requests.map((request) => {
+    const text = Buffer.from(request);
+    const address = module.exports.allocate(text.length);
+    bytes(address, text.length).set(text);
+    const reply = module.exports.run(address, text.length);
+    const length = new DataView(module.exports.memory.buffer).getUint32(reply >>> 0, true);
+    return Buffer.from(bytes((reply >>> 0) + 4, length)).toString() + "\n";
+}).join(""));
+"#;
+
+#[test]
+fn the_module_replies_as_the_native_build_does() {
+    let module = root().join("target/page/page.wasm");
+    let is_older = |source: &Path| {
+        let time = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
+        time(source) > time(&module)
+    };
+    // The compiler lists the sources after a colon.
+    let list = std::fs::read_to_string(root().join("target/page/wasm32-unknown-unknown/page/page.d"));
+    let missing = match list.as_deref().ok().and_then(|list| list.split_once(": ")) {
+        None => Some("there is no module; build it with: cargo xtask page".to_owned()),
+        Some((_, sources)) => sources
+            .split_whitespace()
+            .find(|path| is_older(Path::new(path)))
+            .map(|source| format!("{source} is newer than the module; build it again with: cargo xtask page")),
+    };
+    let node = all_on_path("node").into_iter().next();
+    if let Some(missing) = missing.or(node.is_none().then(|| "there is no node".to_owned())) {
+        println!("not run: {missing}");
+        return;
+    }
+    let mut requests = Vec::new();
+    for step in ["v01", "v02", "v03", "v04", "v05", "v06", "v07", "v08"] {
+        let catalogue = Catalogue::load(root(), step).expect("a catalogue");
+        let kernels = catalogue.tasks.iter().filter(|task| task.host.is_none());
+        requests.extend(kernels.map(|task| request(task, &read(&task.solution), [65, 33, 40])));
+        let wrong = solutions::load(root(), step).expect("solutions").into_iter();
+        let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(10);
+        requests.extend(wrong.map(|solution| request(&solution.task, &solution.source, [64; 3])));
+    }
+    let mut node = Command::new(node.expect("it was found"));
+    node.args(["-e", RUN]).arg(module).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut node = node.spawn().expect("node starts");
+    let mut input = node.stdin.take().expect("a pipe");
+    input.write_all((requests.join("\n") + "\n").as_bytes()).expect("node reads");
+    drop(input);
+    let replies = String::from_utf8(node.wait_with_output().expect("node ends").stdout).expect("JSON");
+    assert_eq!(replies.lines().count(), requests.len());
+    for (request, reply) in requests.iter().zip(replies.lines()) {
+        let native = page::reply(request);
+        let same = native.bytes().zip(reply.bytes()).take_while(|(native, module)| native == module).count();
+        let [native_rest, rest] = [&native, reply].map(|reply| String::from_utf8_lossy(&reply.as_bytes()[same..]));
+        assert_eq!(native_rest, rest, "after {}, of {request}", &native[same.saturating_sub(200)..same]);
+    }
+}
