@@ -2,12 +2,13 @@
 //!
 //! Done at build time, so that pages need no script and paper has it too; copying a listing copies only its code.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use catalog::text::escaped;
 
 use crate::chapter::{self, LineKind};
+use crate::run::Runs;
 use crate::{directives::listings::Numbered, highlight, line_counts::LineCounts};
 
 /// Lines of a chapter that were included from a file.
@@ -36,7 +37,7 @@ struct CodeLine<'a> {
 }
 
 /// Returns a filled chapter with its blocks of code as HTML. Blocks in languages without colours stay as they are.
-pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCounts) -> String {
+pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCounts, runs: &Runs) -> String {
     let mut origins: BTreeMap<usize, (&str, usize)> = BTreeMap::new();
     for listing in included {
         let lines = listing.numbers.iter().enumerate();
@@ -49,6 +50,7 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
     let mut code: Vec<CodeLine<'_>> = Vec::new();
     // The same block in Rust, where all its listings have siblings.
     let mut in_rust: Vec<CodeLine<'_>> = Vec::new();
+    let mut shown: BTreeSet<&str> = BTreeSet::new();
     for line in chapter::lines(text) {
         match (line.kind, open) {
             (LineKind::Fence, None) => {
@@ -68,8 +70,16 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
                         included.iter().filter(|listing| (line.number - code.len()..line.number).contains(&listing.at));
                     let has_sibling =
                         listings.clone().count() > 0 && listings.clone().all(|listing| listing.in_rust.is_some());
-                    let lang = if has_sibling { " data-lang=\"cuda\"" } else { "" };
-                    out.push_str(&block(indent, name, lang, &code, counts));
+                    let mut attributes = String::from(if has_sibling { " data-lang=\"cuda\"" } else { "" });
+                    // The first listing of a kernel has the buttons.
+                    let key = code.iter().find_map(|line| runs.of_file(line.origin?.0));
+                    if let Some(key) =
+                        key.filter(|_| name == "cpp" && code.iter().any(|line| line.text.contains("__global__")))
+                        && shown.insert(key)
+                    {
+                        let _ = write!(attributes, " data-run=\"{key}\"");
+                    }
+                    out.push_str(&block(indent, name, &attributes, &code, counts));
                     if has_sibling {
                         out.push('\n');
                         out.push_str(&block(indent, "rust", " data-lang=\"rust\" hidden", &in_rust, counts));

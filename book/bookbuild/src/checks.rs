@@ -6,3 +6,4 @@ pub(crate) mod devtools;
 pub(crate) mod numbers;
 pub(crate) mod pages;
 pub(crate) mod ptx;
+mod run_in_page;

@@ -4,6 +4,8 @@
 //! qualifier, `t` type, `b` name defined by CUDA, `n` number, `s` string, `c` comment, `m` directive or attribute.
 //! This is a tokenizer, not a parser: it never fails, and loses no character.
 
+use std::collections::BTreeMap;
+
 use catalog::text::escaped;
 
 struct Language {
@@ -73,6 +75,11 @@ fn language(name: &str) -> Option<&'static Language> {
         "sh" | "toml" => Some(&SHELL),
         _ => None,
     }
+}
+
+/// Returns the words of CUDA C++ by their class, for the editor in the page.
+pub(crate) fn cuda_words() -> BTreeMap<char, &'static str> {
+    BTreeMap::from([('k', CUDA.keywords), ('t', CUDA.types), ('q', QUALIFIERS), ('b', BUILTINS)])
 }
 
 /// Returns whether code in this language gets colours.

@@ -35,6 +35,7 @@ mod preprocess;
 mod problem;
 mod quote;
 mod repo_paths;
+mod run;
 mod slides;
 mod transcripts;
 mod watch;

@@ -7,7 +7,7 @@ use catalog::files::StagedFolder;
 use mdbook_driver::MDBook;
 
 use crate::{BookPreprocessor, Problems, RepoPaths, slides};
-use crate::{chapter::ChapterSource, preprocess::Findings};
+use crate::{chapter::ChapterSource, preprocess::Findings, run::Runs};
 
 #[derive(Debug, Clone)]
 pub struct BuiltBook {
@@ -58,6 +58,7 @@ pub fn make(repo: &RepoPaths, options: &Options) -> Result<BuiltBook> {
     built.context("building the book")?;
     let folder = book.build_dir_for("html");
     slides::write(&folder, &findings.slides).context("writing the slides")?;
+    Runs::load(repo)?.write(repo, &folder).context("writing what runs in the page")?;
     let folder = place.join(folder.strip_prefix(staged.path()).context("a folder of the book")?);
     let folder = crate::repo_paths::flat(&folder);
     staged.finish().with_context(|| format!("moving the book to {}", repo.display_path(&place)))?;

@@ -20,6 +20,7 @@ use crate::directives::{
 use crate::glossary::{self, Glossary, Linker};
 use crate::line_counts::LineCounts;
 use crate::quote::{Sources, footnote};
+use crate::run::Runs;
 use crate::slides::{Deck, Slide};
 use crate::{Problem, Problems, RepoPaths};
 use crate::{checks::ptx, directives::record_lookup::Records};
@@ -87,13 +88,21 @@ impl Preprocessor for BookPreprocessor {
         let page = book.chapters().find(terms).map(|chapter| chapter.content.as_str());
         let glossary = Glossary::new(page.unwrap_or_default());
         let counts = LineCounts::load(&self.repo)?;
-        let shared =
-            BookContext { repo: &self.repo, records: &records, glossary: &glossary, pages: &pages, heads: &heads };
+        let runs = Runs::load(&self.repo)?;
+        let shared = BookContext {
+            repo: &self.repo,
+            records: &records,
+            glossary: &glossary,
+            pages: &pages,
+            heads: &heads,
+            runs: &runs,
+        };
         book.for_each_mut(|item: &mut BookItem| {
             if let BookItem::Chapter(chapter) = item {
                 let mut page = Page::new(shared, chapter, &mut findings);
                 let text = page.filled(&chapter.content);
-                let text = blocks::render_blocks(&text, &page.included, &counts) + &page.scripts(&text);
+                let text = blocks::render_blocks(&text, &page.included, &counts, &runs);
+                let text = text.clone() + &page.scripts(&text);
                 page.findings.slides.push(page.deck);
                 chapter.content = text;
             }
@@ -116,6 +125,7 @@ struct BookContext<'a> {
     pages: &'a [PathBuf],
     /// Comments at the head of the steps' chapters.
     heads: &'a [StepHead],
+    runs: &'a Runs,
 }
 
 /// State while a chapter is filled in.
@@ -172,7 +182,9 @@ impl<'a> Page<'a> {
         let names: BTreeSet<&str> = names.chain(questions).collect();
         let own =
             names.into_iter().filter(|name| self.book.repo.chapters().join(format!("explorers/{name}.js")).is_file());
-        own.map(|name| format!("\n\n<script defer src=\"{}explorers/{name}.js\"></script>\n", self.up)).collect()
+        let own = own.map(|name| format!("explorers/{name}.js"));
+        let run = (text.contains(" data-run=\"") && !self.book.runs.is_empty()).then(|| "run/run.js".to_owned());
+        own.chain(run).map(|path| format!("\n\n<script defer src=\"{}{path}\"></script>\n", self.up)).collect()
     }
 
     fn records(&self) -> Result<&'a Records> {

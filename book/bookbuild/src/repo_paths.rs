@@ -69,6 +69,13 @@ impl RepoPaths {
         }
     }
 
+    /// Returns the script with the WebAssembly module that runs kernels in a page, if `cargo xtask page` has made it.
+    pub(crate) fn page_module(&self) -> Option<PathBuf> {
+        let path = self.root.join("target/page/module.js");
+        self.note(&path);
+        path.is_file().then_some(path)
+    }
+
     pub fn all_read(&self) -> BTreeSet<PathBuf> {
         self.read.lock().map(|read| read.clone()).unwrap_or_default()
     }

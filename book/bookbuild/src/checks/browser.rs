@@ -8,11 +8,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use serde_json::{Value, json};
+use serde_json::json;
 
+use crate::checks::axe::Axe;
 use crate::checks::devtools::{self, Tab};
-use crate::repo_paths::files_under;
-use crate::{Problem, checks::axe::Axe};
+use crate::checks::run_in_page;
+use crate::{Problem, repo_paths::files_under};
 
 /// All chapters on one page for printing; checked on the desktop screen only.
 const PRINT: &str = "print.html";
@@ -36,9 +37,6 @@ const SCREENS: [Screen; 3] = [
 
 /// Script that finds elements beyond the right edge at `WIDTH`, unless a container other than the page scrolls.
 const TOO_WIDE: &str = include_str!("too_wide.js");
-
-/// Waits until scripts that run after loading have finished.
-const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
 
 /// Checks for keyboards, narrow screens and printers.
 const USABLE: &str = include_str!("usable.js");
@@ -115,6 +113,14 @@ pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Probl
     }
     let first = folder.join("index.html");
     problems.extend(check_interaction(&mut tab, &folder, &first)?.into_iter().map(|what| problem("index.html", what)));
+    for page in pages.iter().filter(|page| !page.ends_with(PRINT)) {
+        if std::fs::read_to_string(page)?.contains("run/run.js") {
+            let name = page.strip_prefix(&folder).unwrap_or(page).display().to_string();
+            let found = run_in_page::check(&mut tab, &folder, page, axe.as_ref())
+                .with_context(|| format!("running the kernels of {name}"))?;
+            problems.extend(found.into_iter().map(|what| problem(&name, what)));
+        }
+    }
     Ok((Browsed::Pages(pages.len(), no_axe), problems.into_iter().collect()))
 }
 
@@ -122,19 +128,8 @@ fn problem(page: &str, what: String) -> Problem {
     Problem { file: page.to_owned(), line: 0, what }
 }
 
-fn load(tab: &mut Tab, page: &Path) -> Result<()> {
-    tab.events.clear();
-    let answer = tab.command("Page.navigate", json!({"url": format!("file://{}", page.display())}))?;
-    if let Some(why) = answer["errorText"].as_str() {
-        anyhow::bail!("{} cannot be loaded: {why}", page.display());
-    }
-    tab.event("Page.loadEventFired")?;
-    tab.value(SETTLED)?;
-    Ok(())
-}
-
 fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Result<Vec<String>> {
-    load(tab, page)?;
+    tab.load(page)?;
     let mut out = Vec::new();
     for element in tab.strings(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))? {
         out.push(format!("is wider than {} pixels: {element}", screen.width));
@@ -143,11 +138,11 @@ fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Res
     out.extend(usable(tab, "screen")?);
     if !screen.is_phone {
         tab.command("Emulation.setEmulatedMedia", json!({"media": "print"}))?;
-        tab.value(SETTLED)?;
+        tab.value(devtools::SETTLED)?;
         out.extend(usable(tab, "print")?);
         set_theme(tab, screen)?;
     }
-    out.extend(reported_errors(tab, folder));
+    out.extend(tab.reported_errors(folder));
     Ok(out)
 }
 
@@ -177,44 +172,9 @@ fn usable(tab: &mut Tab, kind: &str) -> Result<Vec<String>> {
     tab.strings(&USABLE.replace("(KIND)", &format!("(\"{kind}\")")))
 }
 
-fn reported_errors(tab: &mut Tab, folder: &Path) -> Vec<String> {
-    let inside = format!("file://{}/", folder.display());
-    let mut out = Vec::new();
-    for event in tab.events.drain(..) {
-        let about = &event["params"];
-        let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
-        match event["method"].as_str().unwrap_or_default() {
-            "Runtime.exceptionThrown" => {
-                let details = &about["exceptionDetails"];
-                let what = details["exception"]["description"].as_str();
-                out.push(format!("throws: {}", what.map_or_else(|| text(&details["text"]), str::to_owned)));
-            }
-            "Runtime.consoleAPICalled" if matches!(about["type"].as_str(), Some("error" | "assert" | "warning")) => {
-                out.push(format!("says on the console: {}", text(&about["args"][0]["value"])));
-            }
-            "Log.entryAdded" if about["entry"]["level"] == "error" => {
-                out.push(format!("logs: {} {}", text(&about["entry"]["text"]), about["entry"]["url"]));
-            }
-            "Network.requestWillBeSent" => {
-                let url = text(&about["request"]["url"]);
-                let stays = ["data:", "blob:", "about:", inside.as_str()].iter().any(|start| url.starts_with(start));
-                if !stays {
-                    out.push(format!("asks for {url}, which is not in the book"));
-                }
-            }
-            // A font whose download was cancelled because the page changed is not a failure.
-            "Network.loadingFailed" if about["canceled"] != true => {
-                out.push(format!("a request fails: {}", text(&about["errorText"])));
-            }
-            _ => {}
-        }
-    }
-    out
-}
-
 /// Uses the book as a reader does: searches, and changes the theme.
 fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<String>> {
-    load(tab, page)?;
+    tab.load(page)?;
     let mut out = Vec::new();
     if search(tab, "gpu")?.is_empty() {
         out.push("the search finds nothing for `gpu`".into());
@@ -244,16 +204,16 @@ fn check_interaction(tab: &mut Tab, folder: &Path, page: &Path) -> Result<Vec<St
         ("tile-language", "Rust", "[data-lang=cuda][hidden] + [data-lang=rust]:not([hidden])"),
     ];
     for (name, option, shown) in choices.into_iter().filter(|_| first.is_file()) {
-        load(tab, &first)?;
+        tab.load(&first)?;
         let choice = format!("document.querySelector('select.{name}')");
         tab.value(&format!("({choice}.value = '{option}', {choice}.dispatchEvent(new Event('change')))"))?;
-        load(tab, &next)?;
+        tab.load(&next)?;
         if tab.value(&format!("{choice}.value === '{option}' && !!document.querySelector('{shown}')"))? != true {
             out.push(format!("the choice of {name} is forgotten on the next page"));
         }
         tab.value("localStorage.clear()")?;
     }
-    out.extend(reported_errors(tab, folder));
+    out.extend(tab.reported_errors(folder));
     Ok(out)
 }
 
@@ -286,7 +246,7 @@ fn explore(tab: &mut Tab) -> Result<Vec<String>> {
         for (key, code) in KEYS {
             tab.value(&of("control.focus()"))?;
             tab.press(key, code)?;
-            tab.value(SETTLED)?;
+            tab.value(devtools::SETTLED)?;
             changed = tab.value(&of(RESULT))? != before;
             if changed {
                 break;

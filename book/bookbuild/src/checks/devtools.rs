@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 /// Longest wait for a reply; a page that takes longer hangs.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 
+/// Waits until scripts that run after loading have finished.
+pub(crate) const SETTLED: &str = "new Promise((done) => requestAnimationFrame(() => setTimeout(() => done(true), 60)))";
+
 /// A tab of a browser process that this value owns.
 pub(crate) struct Tab {
     browser: Child,
@@ -131,11 +134,68 @@ impl Tab {
     }
 
     pub(crate) fn press(&mut self, key: &str, code: u32) -> Result<()> {
+        self.press_with(key, code, 0)
+    }
+
+    /// Presses a key with modifiers: 2 is Ctrl.
+    pub(crate) fn press_with(&mut self, key: &str, code: u32, modifiers: u32) -> Result<()> {
         for kind in ["rawKeyDown", "keyUp"] {
-            let params = json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code});
+            let params =
+                json!({"type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code, "modifiers": modifiers});
             self.command("Input.dispatchKeyEvent", params)?;
         }
         Ok(())
+    }
+
+    /// Loads a page, and waits until its scripts have run.
+    pub(crate) fn load(&mut self, page: &Path) -> Result<()> {
+        self.events.clear();
+        let answer = self.command("Page.navigate", json!({"url": format!("file://{}", page.display())}))?;
+        if let Some(why) = answer["errorText"].as_str() {
+            bail!("{} cannot be loaded: {why}", page.display());
+        }
+        self.event("Page.loadEventFired")?;
+        self.value(SETTLED)?;
+        Ok(())
+    }
+
+    /// Returns what went wrong in the page since it was loaded, requests that leave `folder` among it.
+    pub(crate) fn reported_errors(&mut self, folder: &Path) -> Vec<String> {
+        let inside = format!("file://{}/", folder.display());
+        let mut out = Vec::new();
+        for event in self.events.drain(..) {
+            let about = &event["params"];
+            let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+            match event["method"].as_str().unwrap_or_default() {
+                "Runtime.exceptionThrown" => {
+                    let details = &about["exceptionDetails"];
+                    let what = details["exception"]["description"].as_str();
+                    out.push(format!("throws: {}", what.map_or_else(|| text(&details["text"]), str::to_owned)));
+                }
+                "Runtime.consoleAPICalled"
+                    if matches!(about["type"].as_str(), Some("error" | "assert" | "warning")) =>
+                {
+                    out.push(format!("says on the console: {}", text(&about["args"][0]["value"])));
+                }
+                "Log.entryAdded" if about["entry"]["level"] == "error" => {
+                    out.push(format!("logs: {} {}", text(&about["entry"]["text"]), about["entry"]["url"]));
+                }
+                "Network.requestWillBeSent" => {
+                    let url = text(&about["request"]["url"]);
+                    let stays =
+                        ["data:", "blob:", "about:", inside.as_str()].iter().any(|start| url.starts_with(start));
+                    if !stays {
+                        out.push(format!("asks for {url}, which is not in the book"));
+                    }
+                }
+                // A font whose download was cancelled because the page changed is not a failure.
+                "Network.loadingFailed" if about["canceled"] != true => {
+                    out.push(format!("a request fails: {}", text(&about["errorText"])));
+                }
+                _ => {}
+            }
+        }
+        out
     }
 
     /// Takes a screenshot of the whole page, as PNG.

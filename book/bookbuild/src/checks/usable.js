@@ -11,7 +11,7 @@
     const first = (list) => list.slice(0, 2).map(name).join(", ");
 
     if (kind === "print") {
-        const folded = [...main.querySelectorAll("details > :not(summary, [data-lang][hidden])")]
+        const folded = [...main.querySelectorAll("details > :not(summary, [data-lang][hidden], .runnable)")]
             .filter((e) => e.textContent.trim() && !shown(e));
         if (folded.length) out.push(`${folded.length} parts that can be folded are not printed: ${first(folded)}`);
         const controls = [...document.querySelectorAll("button, input, select, .buttons")].filter(shown);
@@ -198,7 +198,7 @@
     const line = letters.reduce((sum, n) => sum + n, 0) / letters.length;
     if (window.innerWidth > 700 && (line < 55 || line > 82)) out.push(`a line of text has ${Math.round(line)} characters`);
     const walls = [...main.querySelectorAll("pre")].filter((e) => shown(e) && e.getBoundingClientRect().top + window.scrollY < window.innerHeight
-        && !e.closest("figure.listing") && e.innerText.trimEnd().split("\n").length > 20);
+        && !e.closest("figure.listing, .editor") && e.innerText.trimEnd().split("\n").length > 20);
     if (walls.length) out.push(`more than twenty lines of output begin on the first screen: ${first(walls)}`);
 
     // Colours of pictures, as those see them who lack a kind of cones (Machado and others, 2009), in every theme.

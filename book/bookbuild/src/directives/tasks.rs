@@ -28,17 +28,33 @@ pub(crate) fn task(repo: &RepoPaths, name: &str) -> Result<Task> {
     Ok(catalogue.find(&name).map_err(Error::msg)?.clone())
 }
 
+/// Steps whose kernels run in the page: the built-in compiler compiles them.
+pub(crate) const RUNNABLE_STEPS: [&str; 9] = ["v00", "v01", "v02", "v03", "v04", "v05", "v06", "v07", "v08"];
+
+pub(crate) fn is_runnable(task: &Task) -> bool {
+    RUNNABLE_STEPS.contains(&&*task.name.step) && task.host.is_none() && !task.is_rust
+}
+
+/// Returns the place in a page where a kernel of a task can be edited and run; nothing where it cannot.
+fn place(repo: &RepoPaths, task: &Task, suffix: &str) -> String {
+    if repo.page_module().is_none() || !is_runnable(task) {
+        return String::new();
+    }
+    format!("\n<div class=\"runnable\" data-run=\"{}{suffix}\"></div>\n", task.name)
+}
+
 /// Expands `{{#task v05}}`: the task, its duration, and the commands.
 pub(crate) fn what_to_do(repo: &RepoPaths, name: &str) -> Result<String> {
     let task = task(repo, name)?;
     let name = &task.name;
     Ok(format!(
         "{}\nIt takes about {} minutes.\n\n```sh\ncargo xtask start {name}\ncargo xtask check {name}\n```\n\n\
-         `start` writes {} to `my/{name}.{}`, a file of your own: nothing that is committed changes.\n",
+         `start` writes {} to `my/{name}.{}`, a file of your own: nothing that is committed changes.\n\n{}",
         text(&task.text),
         task.minutes,
         given(&task),
-        if task.host.is_some() { "toml" } else { "cu" }
+        if task.host.is_some() { "toml" } else { "cu" },
+        place(repo, &task, ".start")
     ))
 }
 
@@ -75,7 +91,9 @@ pub(crate) fn finished(repo: &RepoPaths, name: &str, what: &str) -> Result<Strin
     let known = Progress::load(repo.root())?;
     let passed = known.tasks.get(&task.name.to_string()).is_some_and(|task| task.passed.is_some());
     let (open, ending) = if passed { (" open", ", which you have passed") } else { ("", ": open it all the same") };
-    Ok(format!("<details{open}><summary>{what}, a solution of {name}{ending}</summary>\n"))
+    // The page's script leaves it empty where a listing shows the whole kernel.
+    let place = if task.name.id.is_none() { place(repo, &task, "") } else { String::new() };
+    Ok(format!("<details{open}><summary>{what}, a solution of {name}{ending}</summary>\n{place}"))
 }
 
 fn criteria(task: &Task) -> String {
@@ -135,10 +153,11 @@ pub(crate) fn transfers(repo: &RepoPaths, step: &str, ids: &[&str]) -> Result<St
         let _ = write!(
             out,
             "<details><summary>{name}: {} ({} minutes, {start})</summary>\n\n{}\n\n\
-             ```sh\ncargo xtask start {name}\ncargo xtask check {name}\n```\n\n{}\n</details>\n\n",
+             ```sh\ncargo xtask start {name}\ncargo xtask check {name}\n```\n\n{}\n{}\n</details>\n\n",
             catalog::text::escaped(&task.title),
             task.minutes,
             text(&task.text),
+            place(repo, task, ".start"),
             criteria(task)
         );
     }

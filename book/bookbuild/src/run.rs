@@ -1,0 +1,178 @@
+//! Kernels that a reader runs and edits in the page: their sources, tasks and small edits, for `theme/run.js`.
+//!
+//! A page has only the name of a run; the sources are in a script of their own, loaded with the module. A book that is
+//! built without the module (`cargo xtask page` makes it) has none of this.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use tasks::{Catalogue, Task, starter, task};
+
+use crate::directives::listings::{self, Numbered};
+use crate::directives::tasks::{RUNNABLE_STEPS, is_runnable};
+use crate::{RepoPaths, highlight};
+
+/// `book/run.toml`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    kernel: Vec<Kernel>,
+    edit: Vec<Edit>,
+}
+
+/// A kernel that no task is about, and its launch.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Kernel {
+    file: String,
+    /// The kernel, where there is no such file.
+    text: Option<String>,
+    /// A task of the same computation.
+    like: String,
+    entry: String,
+    tile: [u32; 2],
+    block: [u32; 3],
+}
+
+/// A small edit of a kernel that a reader makes with one press.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    #[serde(skip_serializing)]
+    file: String,
+    label: String,
+    /// Text that stands once in the file, and its replacement.
+    find: String,
+    replace: String,
+}
+
+#[derive(Serialize)]
+struct Run {
+    #[serde(skip)]
+    file: String,
+    /// Name of the learner's file.
+    name: String,
+    source: String,
+    /// Numbers of the file's lines that `source` lacks, such as those of anchors.
+    gone: Vec<usize>,
+    task: String,
+    edits: Vec<Edit>,
+}
+
+#[derive(Default, Serialize)]
+pub(crate) struct Runs {
+    runs: BTreeMap<String, Run>,
+    tasks: BTreeMap<String, Task>,
+}
+
+fn numbered(text: &str) -> Vec<Numbered> {
+    text.lines().enumerate().map(|(at, text)| Numbered { number: at + 1, text: text.to_owned() }).collect()
+}
+
+impl Runs {
+    /// Reads the runs of a book that is built with the module; no runs for another.
+    pub(crate) fn load(repo: &RepoPaths) -> Result<Self> {
+        if repo.page_module().is_some() { Self::of_book(repo) } else { Ok(Self::default()) }
+    }
+
+    fn of_book(repo: &RepoPaths) -> Result<Self> {
+        let mut out = Self::default();
+        let settings = repo.read(&repo.book().join("run.toml"))?;
+        let settings: Settings = toml::from_str(&settings).context("book/run.toml")?;
+        for step in RUNNABLE_STEPS {
+            repo.note(&repo.root().join(task::file_of(step)));
+            for task in Catalogue::load(repo.root(), step)?.tasks.into_iter().filter(is_runnable) {
+                let name = task.name.to_string();
+                let path = repo.root().join(&task.solution);
+                let solution = repo.read(&path)?;
+                out.add(format!("{name}.start"), String::new(), numbered(&starter::starter(&task, &solution)), &task);
+                if task.name.id.is_none() {
+                    let file = task.solution.display().to_string();
+                    out.add(name.clone(), file, listings::listing(repo, &path, None)?, &task);
+                }
+                out.tasks.insert(name, Task { text: String::new(), ..task });
+            }
+        }
+        for Kernel { file, text, like, entry, tile, block } in settings.kernel {
+            let path = repo.root().join(&file);
+            let like = out.tasks.get(&like).with_context(|| format!("book/run.toml: there is no task `{like}`"))?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let task = Task { entry, tile, block, criteria: Vec::new(), hints: Vec::new(), ..like.clone() };
+            let lines = match text {
+                Some(text) => numbered(&text),
+                None => listings::listing(repo, &path, None)?,
+            };
+            out.add(name.clone(), file, lines, &task);
+            out.runs.entry(name.clone()).and_modify(|run| run.task.clone_from(&name));
+            out.tasks.insert(name, task);
+        }
+        for edit in settings.edit {
+            let run = out.runs.values_mut().find(|run| run.file == edit.file);
+            let run = run.with_context(|| format!("book/run.toml: {} cannot be run in the page", edit.file))?;
+            let n = run.source.matches(&edit.find).count();
+            ensure!(n == 1, "book/run.toml: the edit `{}` finds its text {n} times in {}", edit.label, edit.file);
+            run.edits.push(edit);
+        }
+        Ok(out)
+    }
+
+    fn add(&mut self, key: String, file: String, lines: Vec<Numbered>, task: &Task) {
+        let last = lines.last().map_or(0, |line| line.number);
+        let gone = (1..=last).filter(|number| lines.iter().all(|line| line.number != *number)).collect();
+        let source = listings::text(&lines) + "\n";
+        let name = format!("{}.cu", key.trim_end_matches(".start"));
+        self.runs.insert(key, Run { file, name, source, gone, task: task.name.to_string(), edits: Vec::new() });
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.runs.is_empty()
+    }
+
+    /// Returns the name of the run of a file's kernel.
+    pub(crate) fn of_file(&self, file: &str) -> Option<&str> {
+        self.runs.iter().find(|(_, run)| run.file == file).map(|(key, _)| key.as_str())
+    }
+
+    /// Writes the scripts that pages load, if any page has a run.
+    pub(crate) fn write(&self, repo: &RepoPaths, folder: &Path) -> Result<()> {
+        if self.runs.is_empty() {
+            return Ok(());
+        }
+        let folder = folder.join("run");
+        std::fs::create_dir_all(&folder)?;
+        let header = repo.read(&repo.root().join("kernels/common.cuh"))?;
+        let sources = json!({
+            "runs": self.runs, "tasks": self.tasks, "headers": [["common.cuh", header]], "words": highlight::cuda_words()
+        });
+        std::fs::write(folder.join("sources.js"), format!("self.tileSources = {sources};\n"))?;
+        for name in ["run.js", "run.css", "kernels.js"] {
+            std::fs::write(folder.join(name), repo.read(&repo.book().join("theme").join(name))?)?;
+        }
+        if let Some(module) = repo.page_module() {
+            std::fs::copy(module, folder.join("module.js")).context("module.js")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::Runs;
+    use crate::RepoPaths;
+
+    #[test]
+    fn every_small_edit_finds_its_text_once() {
+        let repo = RepoPaths::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."));
+        let runs = Runs::of_book(&repo).unwrap_or_else(|why| panic!("{why:#}"));
+        let edited = |run: &super::Run| !run.edits.is_empty();
+        assert!(runs.runs.values().filter(|run| edited(run)).count() > 2);
+        assert_eq!(runs.of_file("kernels/v02_shared.cu"), Some("v02"));
+        assert!(runs.runs["v02.start"].source.contains("TODO"));
+        assert!(!runs.runs.contains_key("v02.rect"), "a transfer task shows its solution");
+    }
+}
