@@ -1,6 +1,6 @@
 //! PTX of the kernels: registers for values, labels for blocks, copies for phis, and the lines of the source.
 
-use crate::map::HashMap;
+use crate::map::{HashMap, HashSet};
 
 use ptx::ast::{
     FunctionKind, Guard, Immediate, Initializer, InlinedAt, Instruction, Item, Linkage, Loc, Module, Operand, RegDecl,
@@ -9,7 +9,7 @@ use ptx::ast::{
 use ptx::ast::{Space as PtxSpace, Type as PtxType};
 
 use crate::lower::Kernel;
-use crate::source::Sources;
+use crate::source::{Place, Sources};
 use crate::ssa::{Arith, Block, Class, Compare, End, Graph, Num, Object, Op, Space, Value};
 use crate::{passes, registers};
 
@@ -128,6 +128,8 @@ struct Emitter {
     frame_bytes: u64,
     frame_align: u64,
     site: Option<u32>,
+    /// Places of the `.loc` lines so far.
+    places: HashSet<Place>,
     uses: HashMap<Value, u32>,
 }
 
@@ -515,12 +517,13 @@ impl Emitter {
         while let Some((call, _)) = chain.last().and_then(|site| site.call) {
             chain.push(self.kernel.sites[call as usize]);
         }
-        // The calls around it come first: each place is known by the call before.
+        // The calls around it come first, the outermost once: `inlined_at` takes a place that a `.loc` before it has.
         for at in (0..chain.len()).rev() {
-            if at + 1 == chain.len() && chain.len() > 1 {
+            let site = chain[at];
+            let is_new = self.places.insert(site.place);
+            if at + 1 == chain.len() && chain.len() > 1 && !is_new {
                 continue;
             }
-            let site = chain[at];
             let inlined_at = site.call.map(|(_, symbol)| {
                 let call = chain[at + 1].place;
                 InlinedAt {

@@ -13,7 +13,7 @@ mod pattern;
 use crate::ast::{Instruction, Item, Module, Statement, Type};
 use crate::error::{CheckError, ParseError, Unsupported};
 use pattern::Pattern;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{LazyLock, OnceLock};
 
@@ -235,10 +235,10 @@ const MAX_REFUSALS: usize = 50;
 /// Looks every instruction of a module up. An error is a [`ParseError`] for the first one that does not exist or has
 /// too few or too many operands; where there is none, all that are not emulated.
 pub fn check(module: &Module) -> Result<(), CheckError> {
-    let mut refused = Vec::new();
+    let (mut refused, mut places) = (Vec::new(), HashSet::new());
     for item in &module.items {
         if let Item::Function(function) = item {
-            check_statements(function.body.as_deref().unwrap_or_default(), &mut refused)?;
+            check_statements(function.body.as_deref().unwrap_or_default(), &mut refused, &mut places)?;
         }
     }
     if refused.is_empty() {
@@ -247,8 +247,11 @@ pub fn check(module: &Module) -> Result<(), CheckError> {
     Err(CheckError::Unsupported(refused))
 }
 
-fn check_statements(statements: &[Statement], refused: &mut Vec<Unsupported>) -> Result<(), ParseError> {
-    for statement in statements {
+/// `places` are those of the `.loc` lines so far.
+fn check_statements(
+    statements: &[Statement], refused: &mut Vec<Unsupported>, places: &mut HashSet<[u32; 3]>,
+) -> Result<(), ParseError> {
+    for (at, statement) in statements.iter().enumerate() {
         match statement {
             Statement::Instruction(instruction) => {
                 let row = check_instruction(instruction)?;
@@ -261,7 +264,21 @@ fn check_statements(statements: &[Statement], refused: &mut Vec<Unsupported>) ->
                     });
                 }
             }
-            Statement::Block(inner) => check_statements(inner, refused)?,
+            Statement::Loc(loc) => {
+                places.insert([loc.file, loc.line, loc.column]);
+                if let Some(call) = &loc.inlined_at
+                    && !places.contains(&[call.file, call.line, call.column])
+                {
+                    let next = statements[at..].iter().find_map(|one| match one {
+                        Statement::Instruction(instruction) => Some(instruction.span),
+                        _ => None,
+                    });
+                    let span = next.unwrap_or_default();
+                    let message = format!("`{loc}` is inlined at a place that no `.loc` before it has");
+                    return Err(ParseError { span, message });
+                }
+            }
+            Statement::Block(inner) => check_statements(inner, refused, places)?,
             _ => {}
         }
     }

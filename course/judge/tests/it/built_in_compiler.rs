@@ -112,3 +112,22 @@ fn verdicts_are_those_of_nvrtc() {
     let _ = write!(table, "{same} the same, {} different, {refused} refused", lines.len() - same - refused);
     insta::assert_snapshot!(table);
 }
+
+/// NVIDIA's assembler takes its PTX. The driver has the same one: what it refuses runs on no GPU.
+#[test]
+fn ptxas_assembles_kernels_of_the_built_in_compiler() {
+    let ptxas = root().join("target/ptxas/nvidia/cuda_nvcc/bin/ptxas");
+    if !ptxas.is_file() {
+        eprintln!("NOT RUN: there is no ptxas here; `cargo xtask setup --rust` gets it");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    for task in kernel_tasks().into_iter().filter(|task| STEPS.iter().any(|step| task.name.step == *step)) {
+        let ptx = compile("kernel.cu", &read(&task.solution)).unwrap_or_else(|why| panic!("{}: {why}", task.name));
+        std::fs::write(folder.path().join("kernel.ptx"), ptx).expect("a file");
+        let mut command = std::process::Command::new(&ptxas);
+        command.args(["-arch=sm_90", "-o", "kernel.cubin", "kernel.ptx"]).current_dir(folder.path());
+        let output = command.output().expect("ptxas starts");
+        assert!(output.status.success(), "{}: {}", task.name, String::from_utf8_lossy(&output.stderr));
+    }
+}
