@@ -9,7 +9,7 @@
 (function () {
     "use strict";
 
-    const { folder, places, label: closedLabel } = window.TileRun;
+    const { places, label: closedLabel, load } = window.TileRun;
     const main = document.querySelector("main");
     /// Longest run, in seconds. The module has a limit of its own, which ends an endless loop with a message.
     const LONGEST = 30;
@@ -37,18 +37,6 @@
         }
         out.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""));
         return out;
-    }
-
-    const loaded = {};
-    function load(name) {
-        loaded[name] ||= new Promise((done, fail) => {
-            const script = make("script", { src: folder + name, onload: () => done(), onerror: () => {
-                delete loaded[name];
-                fail(new Error(`${folder}${name} cannot be loaded; build the book again, with: cargo xtask page && cargo xtask book`));
-            } });
-            document.head.append(script);
-        });
-        return loaded[name];
     }
 
     function keep(key, text) {

@@ -23,22 +23,29 @@
         return name.endsWith(".start") ? `✎ Edit the starter of ${name.slice(0, -".start".length)} in the page` : "✎ Edit the kernel in the page";
     }
 
-    let loaded = null;
-    function press(place, action) {
-        loaded ||= new Promise((done, fail) => {
+    const loaded = {};
+    /// Loads a script of the folder once; one that failed is tried again.
+    function load(name) {
+        loaded[name] ||= new Promise((done, fail) => {
             const script = document.createElement("script");
-            script.src = `${folder}kernels.js`;
+            script.src = folder + name;
             script.addEventListener("load", done);
-            script.addEventListener("error", fail);
+            script.addEventListener("error", () => {
+                delete loaded[name];
+                fail(new Error(`${folder}${name} cannot be loaded; build the book again, with: cargo xtask page && cargo xtask book`));
+            });
             document.head.append(script);
         });
-        loaded.then(() => window.TileRun.press(place, action), () => {
-            loaded = null;
-            place.querySelector(".run-status").textContent = `${folder}kernels.js cannot be loaded; build the book again, with: cargo xtask book`;
+        return loaded[name];
+    }
+
+    function press(place, action) {
+        load("kernels.js").then(() => window.TileRun.press(place, action), (error) => {
+            place.querySelector(".run-status").textContent = error.message;
         });
     }
 
-    window.TileRun = { folder, places, label };
+    window.TileRun = { folder, places, label, load };
     for (const place of places) {
         const box = document.createElement("div");
         box.className = "run";

@@ -6,11 +6,11 @@ use anyhow::Result;
 use cuda::{Input, Message, Severity, Sources};
 use xtask_support::source::{CompileJob, Include, read_source};
 
-/// What a verdict says of it.
+/// Note of a verdict on a kernel that it compiled.
 pub(crate) const NOTE: &str = "compiled by the built-in compiler: its numbers of instructions differ from NVIDIA's, \
     other counts do not (cargo xtask setup gets NVIDIA's compiler)";
 
-/// What it makes of a source.
+/// PTX of a source, or the reason why there is none.
 pub struct BuiltIn {
     pub ptx: Result<String, Refused>,
     /// Places where a source probably does not do what is meant.

@@ -183,6 +183,13 @@ pub(crate) struct With {
     pub(crate) with: Option<Choice>,
 }
 
+impl With {
+    /// Returns the compiler that the option or the variable names.
+    pub(crate) fn choice(self) -> Result<Option<Choice>> {
+        self.with.map_or_else(choice, |with| Ok(Some(with)))
+    }
+}
+
 /// Reads [`COMPILER`]; without it, the best compiler is taken that is there.
 pub fn choice() -> Result<Option<Choice>> {
     match std::env::var(COMPILER).as_deref() {
@@ -202,7 +209,7 @@ pub(crate) fn compile(root: &Path, path: &Path, with: With) -> Result<CompiledCo
         let (cache, name) = (CompileCache::in_checkout(root), path.strip_prefix(root).unwrap_or(path));
         return outcome(rustc.kept_ptx(&cache, name, &source), sources, Vec::new());
     }
-    let choice = with.with.map_or_else(choice, |with| Ok(Some(with)))?;
+    let choice = with.choice()?;
     let job = CompileJob::of_learner(root, path)?;
     let includes = source::local_includes(root, path, &job.source)?;
     let mut sources = vec![path.to_owned()];

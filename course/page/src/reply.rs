@@ -19,7 +19,7 @@ struct Run {
     /// Sizes of the launch whose lines are counted: m, n and k.
     #[serde(default = "usual_sizes")]
     shape: [usize; 3],
-    /// Whether the kernel is judged; otherwise its lines are counted, and no more.
+    /// False for a run that counts lines and does not judge.
     #[serde(default = "yes")]
     judge: bool,
 }
@@ -34,7 +34,7 @@ fn yes() -> bool {
 
 #[derive(Default, Serialize)]
 struct Reply {
-    /// What the compiler says of the source.
+    /// The compiler's messages about the source.
     messages: Vec<Located>,
     /// None for a source that does not compile.
     verdict: Option<Verdict>,
@@ -42,7 +42,7 @@ struct Reply {
     explained: Option<Explained>,
     /// Wrong elements of that launch.
     map: Option<WrongElements>,
-    /// What is wrong with the request.
+    /// The reason why a request is refused.
     error: Option<String>,
 }
 

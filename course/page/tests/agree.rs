@@ -1,4 +1,4 @@
-//! What a page shows of kernels, right and wrong; and that the WebAssembly module replies as the native build does.
+//! Replies about kernels, right and wrong; those of the WebAssembly module are the native build's.
 
 #![expect(clippy::print_stdout, reason = "a test says what was not run")]
 

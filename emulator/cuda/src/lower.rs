@@ -79,13 +79,13 @@ struct Frame {
     scopes: Vec<Scope>,
     returns: Type,
     result: Option<Lvalue>,
-    /// Where `return` goes.
+    /// The block that `return` goes to.
     exit: Block,
     /// `break` and `continue`, innermost last; a `switch` has no `continue` of its own.
     leave: Vec<(Block, Option<Block>)>,
 }
 
-/// What a scalar access to a local variable means.
+/// The meaning of a scalar access to a local variable.
 enum Part {
     Variable(u32, Num),
     /// Behind the variable's end, or before it: NVRTC takes such a value for undefined.
@@ -93,7 +93,7 @@ enum Part {
     Memory,
 }
 
-/// What an attempt found out for the next one.
+/// Findings of an attempt, for the next one.
 #[derive(Debug, Default)]
 struct Choices {
     in_memory: HashSet<u64>,
@@ -127,7 +127,7 @@ pub(crate) struct Names {
     variables: HashMap<Rc<str>, tree::Variable>,
     structs: HashMap<Rc<str>, Rc<tree::Struct>>,
     aliases: HashMap<Rc<str>, tree::Alias>,
-    /// What is declared twice.
+    /// Errors about names that are declared twice.
     errors: Vec<Message>,
 }
 
@@ -143,7 +143,7 @@ pub(crate) struct Lowering<'a> {
     /// Symbols of inlined functions.
     pub symbols: Vec<String>,
     call: Option<(u32, u32)>,
-    /// Where the statement starts that is being lowered.
+    /// The start of the statement that is being lowered.
     statement: Place,
     here: Place,
     globals: Scope,

@@ -1,4 +1,4 @@
-//! What the compiler says about a source.
+//! Messages about a source.
 
 use crate::source::Span;
 
@@ -20,7 +20,7 @@ pub struct Message {
     pub text: String,
     /// Words below the underlined place; may be empty.
     pub label: String,
-    /// What to write, or what was meant.
+    /// The right form, or the meaning.
     pub help: Option<String>,
     /// Other places that matter, with a sentence each.
     pub notes: Vec<(Span, String)>,

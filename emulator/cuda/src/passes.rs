@@ -1,4 +1,4 @@
-//! What is done to the code of a kernel once it is complete.
+//! Passes over the code of a kernel once it is complete.
 
 use crate::map::{HashMap, HashSet};
 
@@ -136,7 +136,7 @@ fn skip_empty(graph: &mut Graph) {
         let End::Jump(to) = data.end else { continue };
         let target = graph.data(to);
         let is_empty = block != Block(0) && data.code.is_empty() && data.phis.is_empty() && to != block;
-        // Two ways from one block to another have no room for different values.
+        // Two ways from one block to another cannot bring different values.
         let differs = |from: Block| {
             let [at, other] = [block, from].map(|one| target.before.iter().position(|&before| before == one));
             let args = |phi: Value| [at, other].map(|at| at.map(|at| graph.at(phi).args[at]));
@@ -496,7 +496,7 @@ fn vectors(graph: &mut Graph) {
     }
 }
 
-/// What stands in an access's place.
+/// The code in an access's place.
 enum Joined {
     Gone,
     Here(Vec<Value>),

@@ -37,7 +37,7 @@ pub(crate) struct Preprocessed {
     pub(crate) tokens: Vec<Token>,
     pub(crate) sources: Sources,
     pub(crate) messages: Vec<Message>,
-    /// Whether the tokens are not all.
+    /// True if there were more tokens.
     pub(crate) is_stopped: bool,
 }
 
@@ -76,7 +76,7 @@ struct Macro {
 struct Group {
     start: Span,
     is_active: bool,
-    /// Whether this branch or one before is taken, or none may be.
+    /// True if this branch or one before is taken, or none may be.
     is_decided: bool,
     has_else: bool,
 }

@@ -13,7 +13,7 @@ struct Live {
     numbers: HashMap<Value, usize>,
     /// Values needed at the end of each block.
     out: HashMap<Block, Vec<u64>>,
-    /// Where each value is set (0 for a phi), and where it is last used, in each block that uses it.
+    /// The place where each value is set (0 for a phi), and its last use in each block that uses it.
     set: HashMap<Value, usize>,
     last: HashMap<(Block, Value), usize>,
 }

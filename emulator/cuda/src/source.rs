@@ -44,7 +44,7 @@ pub struct Sources {
 pub struct File {
     pub name: String,
     pub text: String,
-    /// Where each line starts.
+    /// The start of each line.
     line_starts: Vec<u32>,
 }
 

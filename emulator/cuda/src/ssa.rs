@@ -145,7 +145,7 @@ pub(crate) enum Compare {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Op {
     Const(u64),
-    /// What a variable holds that nothing has set.
+    /// The value of a variable that nothing has set.
     Undef,
     /// Bytes of a kernel's parameter.
     Param {
@@ -271,7 +271,7 @@ pub(crate) struct BlockData {
     pub end: End,
     pub end_place: u32,
     pub before: Vec<Block>,
-    /// Whether all of `before` are known.
+    /// True if all of `before` are known.
     is_sealed: bool,
     /// Values of variables at the block's end, as far as it is built.
     variables: HashMap<Variable, Value>,
@@ -339,13 +339,13 @@ pub(crate) struct Object {
     pub bytes: u64,
     pub align: u64,
     pub initial: Option<Vec<u8>>,
-    /// Whether nothing changes the bytes that it has at first.
+    /// True if nothing changes the bytes that it has at first.
     pub is_constexpr: bool,
-    /// Whether only other modules or the launch know the size.
+    /// True if other modules or the launch give the size.
     pub is_extern: bool,
     /// Scalar parts (offset, type, variable) of a local variable that has no memory.
     pub parts: Option<Vec<(u64, Num, Variable)>>,
-    /// Where a local variable is declared: a name for the next attempt, when it needs memory.
+    /// The declaration of a local variable: a name for the next attempt, when it needs memory.
     pub key: u64,
 }
 
@@ -831,7 +831,7 @@ impl Graph {
         }
     }
 
-    /// `align` is that of the address, as far as the type tells it.
+    /// `align` is that of the address, as far as its type determines it.
     pub(crate) fn load(&mut self, address: Value, num: Num, is_volatile: bool, align: u8) -> Value {
         let at = self.bytes_at(address, num.bytes());
         self.read_objects.extend(self.object_of(address));

@@ -28,21 +28,8 @@ pub fn suggest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 /// Returns how many letters have to be added, removed, replaced, or exchanged with their neighbour.
 pub(crate) fn distance(a: &str, b: &str) -> usize {
     const MAX_LETTERS: usize = 40;
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(MAX_LETTERS).collect(), b.chars().take(MAX_LETTERS).collect());
-    let mut rows = vec![(0..=b.len()).collect::<Vec<usize>>()];
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut least = replaced.min(rows[i - 1][j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                least = least.min(rows[i - 2][j - 2] + 1);
-            }
-            row.push(least);
-        }
-        rows.push(row);
-    }
-    rows[a.len()][b.len()]
+    let cut = |name: &str| name.chars().take(MAX_LETTERS).collect::<String>();
+    strsim::osa_distance(&cut(a), &cut(b))
 }
 
 #[cfg(test)]

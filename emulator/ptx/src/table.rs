@@ -17,6 +17,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::RangeInclusive;
 use std::sync::{LazyLock, OnceLock};
 
+use strsim::levenshtein;
+
 /// A form of an instruction, or a group of forms that differ in modifiers only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
@@ -357,25 +359,10 @@ fn nearest(instruction: &Instruction) -> Option<String> {
     let budget = if instruction.opcode.len() > 3 { 2 } else { 1 };
     tries
         .into_iter()
-        .map(|near| (distance(&written, &near), !near.contains(".rn."), near))
+        .map(|near| (levenshtein(&written, &near), !near.contains(".rn."), near))
         .filter(|(distance, ..)| TABLE.opcodes.contains_key(instruction.opcode.as_str()) || *distance <= budget)
         .min()
         .map(|(.., near)| near)
-}
-
-/// Returns the edit distance of two short texts, after Wagner and Fischer.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ fn compile(name: &str, text: &str) -> Result<String, String> {
     }
 }
 
-/// What a learner is told, without texts: codes, values of criteria, lines of findings.
+/// Returns codes, values of criteria and lines of findings: a verdict without its texts.
 fn summary(verdict: &Verdict) -> Vec<String> {
     let parts = verdict.parts.iter().map(|part| {
         let value = part.measured.as_ref().and_then(|measured| measured.value);

@@ -206,7 +206,7 @@ fn copies_are_explained_beside_the_solution() {
     }
 }
 
-/// Where NVRTC is chosen, what the built-in compiler refuses, too, is in its words.
+/// The built-in compiler's words are shown for what it refuses, also where NVRTC is chosen.
 #[test]
 fn messages_of_each_compiler_are_understood() {
     for compiler in ["nvrtc", "built-in"] {

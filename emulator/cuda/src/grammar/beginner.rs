@@ -1,4 +1,4 @@
-//! What people write who come from Rust, and beginners: each gets a message of its own, with what to write.
+//! Mistakes of beginners and of people who come from Rust: each has a message of its own, with the right form.
 
 use crate::lex::{self, Kind, Number, Token, one_of};
 use crate::message::Message;

@@ -32,7 +32,7 @@ pub(crate) struct Failed;
 
 type Result<T, E = Failed> = std::result::Result<T, E>;
 
-/// What a name stands for, as far as the grammar depends on it.
+/// The kinds of names that the grammar tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     Type,
@@ -53,7 +53,7 @@ pub(crate) struct Parser {
     /// Loops and `switch` statements around.
     loops: usize,
     switches: usize,
-    /// Whether `>` ends a list of template arguments here.
+    /// True where `>` ends a list of template arguments.
     ends_at_greater: bool,
 }
 

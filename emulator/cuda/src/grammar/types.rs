@@ -9,7 +9,7 @@ use crate::tree::{Expression, Name, Parameter, Storage, TemplateArgument, TypeKi
 use super::words::{self, foreign_type, int, integer, is_reserved};
 use super::{Meaning, Parser, Result};
 
-/// What stands before a declarator.
+/// The words before a declarator.
 pub(super) struct Specifiers {
     pub(super) ty: TypeName,
     pub(super) storage: Storage,

@@ -31,7 +31,7 @@ struct Candidate {
     scope: Scope,
     types: Vec<(Qualified, bool)>,
     exact: usize,
-    /// Whether no pointer would have to become one of another type.
+    /// True if no pointer would have to become one of another type.
     converts: bool,
 }
 

@@ -767,7 +767,7 @@ fn intrinsic_name(name: &str) -> bool {
     name.starts_with("__sync") || name.starts_with("__thread")
 }
 
-/// How each [`BinaryOp`] is written, and what it computes.
+/// The symbol of each [`BinaryOp`], and what it computes.
 const OPERATORS: [(&str, Operator); 18] = [
     ("+", Operator::Arith(Arith::Add)),
     ("-", Operator::Arith(Arith::Sub)),

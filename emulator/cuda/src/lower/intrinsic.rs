@@ -74,7 +74,7 @@ struct Together {
     mask: Option<u64>,
     gives: Option<Num>,
     ptx: &'static str,
-    /// Whether loads and stores stay before or behind it.
+    /// True if loads and stores stay before or behind it.
     orders_memory: bool,
 }
 

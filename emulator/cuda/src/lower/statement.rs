@@ -234,17 +234,7 @@ impl Lowering<'_> {
         let touched = touched::of_loop(condition, step, body);
         let header = self.graph.enter_loop();
         let assumed = self.assume(key, &touched, header);
-        let next = self.graph.block();
-        self.frame().leave.push((exit, Some(next)));
-        self.scoped(|this| this.statement(body))?;
-        self.frame().leave.pop();
-        self.graph.jump(next);
-        self.graph.seal(next);
-        self.graph.begin(next);
-        if let Some(step) = step {
-            self.at_step(step.span);
-            self.discarded(step)?;
-        }
+        self.round(body, step, exit)?;
         match condition {
             Some(condition) => {
                 self.at_statement(span);
@@ -256,12 +246,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn do_while(&mut self, span: Span, body: &Statement, condition: &Expression) -> Result<()> {
-        let key = self.key(span);
-        let exit = self.graph.block();
-        let touched = touched::of_loop(Some(condition), None, body);
-        let header = self.graph.enter_loop();
-        let assumed = self.assume(key, &touched, header);
+    /// Lowers the body of a loop and the step behind it, where `continue` goes.
+    fn round(&mut self, body: &Statement, step: Option<&Expression>, exit: Block) -> Result<()> {
         let next = self.graph.block();
         self.frame().leave.push((exit, Some(next)));
         self.scoped(|this| this.statement(body))?;
@@ -269,6 +255,20 @@ impl Lowering<'_> {
         self.graph.jump(next);
         self.graph.seal(next);
         self.graph.begin(next);
+        if let Some(step) = step {
+            self.at_step(step.span);
+            self.discarded(step)?;
+        }
+        Ok(())
+    }
+
+    fn do_while(&mut self, span: Span, body: &Statement, condition: &Expression) -> Result<()> {
+        let key = self.key(span);
+        let exit = self.graph.block();
+        let touched = touched::of_loop(Some(condition), None, body);
+        let header = self.graph.enter_loop();
+        let assumed = self.assume(key, &touched, header);
+        self.round(body, None, exit)?;
         self.at_statement(condition.span);
         self.branch(condition, header, exit)?;
         self.close_loop(key, header, exit, &assumed);
@@ -370,17 +370,7 @@ impl Lowering<'_> {
     ) -> Result<()> {
         let exit = self.graph.block();
         for round in 1..=rounds {
-            let next = self.graph.block();
-            self.frame().leave.push((exit, Some(next)));
-            self.scoped(|this| this.statement(body))?;
-            self.frame().leave.pop();
-            self.graph.jump(next);
-            self.graph.seal(next);
-            self.graph.begin(next);
-            if let Some(step) = step {
-                self.at_step(step.span);
-                self.discarded(step)?;
-            }
+            self.round(body, step, exit)?;
             let value = self.condition(condition)?;
             if self.graph.constant_of(value) != Some(u64::from(round < rounds)) {
                 self.choices.real.insert(key);

@@ -12,11 +12,11 @@ pub(super) struct Touched {
     pub names: HashSet<Rc<str>>,
     /// Arguments of calls, which a reference or pointer may change.
     pub passed: HashSet<Rc<str>>,
-    /// Whether something is called, read from memory or assigned that is more than a name.
+    /// True if something is called, read from memory or assigned that is more than a name.
     pub is_complex: bool,
     /// Expressions and statements: a measure of size.
     pub size: usize,
-    /// Whether there is a loop, a barrier or another call, which the size does not measure.
+    /// True if there is a loop, a barrier or another call, which the size does not measure.
     pub loops: usize,
     pub calls: usize,
 }

@@ -1,4 +1,4 @@
-//! What is known of a value when it is made: constants, and simpler equal values.
+//! Folding when a value is made: constants, and simpler equal values.
 
 use super::{Arith, Class, Compare, Graph, Num, Op, Value};
 

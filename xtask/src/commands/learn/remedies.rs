@@ -68,7 +68,7 @@ impl<'a> Search<'a> {
     fn new(judge: &'a Judge<'a>, failed: Task, with: With) -> Result<Option<Self>> {
         let (root, task) = (judge.root, judge.task);
         let (job, starter) = (CompileJob::of_learner(root, &task.copy_path(root))?, learner::starter(root, task)?);
-        let choice = with.with.map_or_else(learner::choice, |with| Ok(Some(with)))?;
+        let choice = with.choice()?;
         if edits::are_same_code(&job.source, &starter) {
             return Ok(None);
         }
