@@ -77,6 +77,12 @@ pub(crate) struct Bench {
     /// Run at all sizes that are kept on record
     #[arg(long, conflicts_with_all = ["size", "m", "n", "k"])]
     pub recorded_shapes: bool,
+    /// Leave out what the device's record in this folder has of the same code, measured on --since or later
+    #[arg(long, value_name = "FOLDER", requires = "since", hide_short_help = true)]
+    pub unless_in: Option<PathBuf>,
+    /// A day such as 2026-11-29
+    #[arg(long, value_name = "DAY", hide_short_help = true)]
+    pub since: Option<String>,
     #[command(flatten)]
     pub common: Common,
 }

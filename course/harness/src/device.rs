@@ -1,10 +1,10 @@
 //! Chooses the machine's GPU, or where there is none, the emulated one: once, before the first CUDA call.
 
-pub(crate) mod clocks;
 pub(crate) mod counters;
 pub(crate) mod cublas;
 pub mod foreign;
 pub mod map;
+pub(crate) mod meter;
 pub mod parts;
 pub mod roofline;
 pub mod session;

@@ -1,4 +1,4 @@
-//! The timing protocol: device events, graphs of short work, warm and cold caches, the yardstick, every sample kept.
+//! The timing protocol: device events, graphs of short work, warm and cold caches, the yardstick.
 
 pub mod duel;
 pub(crate) mod sampler;
@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaSlice;
 use records::Samples;
-use records::record::{Submission, Yardstick};
+use records::record::{Power, Submission, Yardstick};
 
 use crate::device::session::{Launch, Operands, Session};
-use crate::device::{Gpu, clocks::Clocks};
+use crate::device::{Gpu, meter::Meter};
 use crate::timing::sampler::{Sampler, batch_for};
 use crate::{error::StepError, inputs::Real};
 
@@ -25,13 +25,13 @@ const WARM_UP_MS: f64 = 50.0;
 const WARM_UP: u32 = 4;
 const MIN_SAMPLES: usize = 5;
 const MAX_SAMPLES: usize = 40;
-const HOT_BUDGET: Duration = Duration::from_millis(600);
-const COLD_BUDGET: Duration = Duration::from_millis(200);
+const HOT_BUDGET: Duration = Duration::from_millis(300);
+const COLD_BUDGET: Duration = Duration::from_millis(100);
 /// Beyond this, what the caches hold at the start is not part of the time.
 const MAX_COLD_MS: f64 = 250.0;
 /// Copies over PCIe vary little, and cost much.
 const N_WHOLE: usize = 3;
-const WHOLE_BUDGET: Duration = Duration::from_secs(1);
+const WHOLE_BUDGET: Duration = Duration::from_millis(300);
 /// The scrub is this many times the level-2 cache.
 const SCRUB: usize = 2;
 
@@ -48,6 +48,7 @@ pub struct Timed {
     pub yardstick: Option<Yardstick>,
     /// Lowest and highest SM clock seen.
     pub clock_mhz: Option<[u32; 2]>,
+    pub power: Option<Power>,
 }
 
 /// A library's function or a copy that a kernel is compared with.
@@ -66,13 +67,11 @@ fn at_least(one_ms: f64) -> usize {
 }
 
 // ANCHOR: protocol
-/// Times a session that has been verified; with a `duel`, in turns with the yardstick too.
+/// Times a session that has been verified, beside its yardstick; with a `duel`, in its rounds.
 pub fn time<T: Real, R: Real>(
     gpu: &Gpu, session: &mut Session<'_, T, R>, mut other: Option<Competitor<'_>>, duel: Option<duel::Plan>,
 ) -> Result<Timed, StepError> {
-    let clocks = Clocks::open(&gpu.context);
-    let mut seen = Vec::new();
-    let mut look = || seen.extend(clocks.as_ref().and_then(Clocks::sm_mhz));
+    let mut meter = Meter::open(&gpu.context);
 
     // Warm up: the clocks rise, and the caches hold what they can.
     let start = Instant::now();
@@ -90,15 +89,27 @@ pub fn time<T: Real, R: Real>(
         None => None,
     };
 
-    let (mut hot, mut others) = (Vec::new(), Vec::new());
-    let start = Instant::now();
-    while hot.len() < at_least(one_ms) || (hot.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
-        hot.push(sampler.sample(|| session.launch())?);
-        if let Some((.., sampler, enqueue)) = &mut other {
-            others.push(sampler.sample(&mut *enqueue)?);
+    let (hot, others, duel) = match other.as_mut().zip(duel) {
+        Some(((.., theirs, enqueue), plan)) => {
+            let kernel = duel::Side { sampler: &sampler, enqueue: &mut || session.launch() };
+            let yardstick = duel::Side { sampler: theirs, enqueue };
+            let fought = duel::run(gpu, plan, kernel, yardstick, &mut meter)?;
+            let [hot, others] = fought.after_pauses();
+            (hot, others, Some(fought.duel()))
         }
-        look();
-    }
+        None => {
+            let (mut hot, mut others) = (Vec::new(), Vec::new());
+            let start = Instant::now();
+            while hot.len() < at_least(one_ms) || (hot.len() < MAX_SAMPLES && start.elapsed() < HOT_BUDGET) {
+                hot.push(sampler.sample(|| session.launch())?);
+                if let Some((.., sampler, enqueue)) = &mut other {
+                    others.push(sampler.sample(&mut *enqueue)?);
+                }
+                meter.read();
+            }
+            (hot, others, None)
+        }
+    };
 
     let mut cold = Vec::new();
     if one_ms <= MAX_COLD_MS {
@@ -108,33 +119,24 @@ pub fn time<T: Real, R: Real>(
             // Queued before the events, so that it is outside of what they enclose.
             scrub.run()?;
             cold.push(session.time_ms(1)?);
-            look();
         }
     }
     // ANCHOR_END: protocol
 
-    let duel = match other.as_mut().zip(duel) {
-        Some(((.., theirs, enqueue), plan)) => {
-            let kernel = duel::Side { sampler: &sampler, enqueue: &mut || session.launch() };
-            let yardstick = duel::Side { sampler: theirs, enqueue };
-            Some(duel::run(gpu, plan, kernel, yardstick)?)
-        }
-        None => None,
-    };
-    let low_high = seen.iter().min().zip(seen.iter().max());
     Ok(Timed {
         batch: sampler.n,
         submission: sampler.submission(),
-        hot: Samples(hot),
-        cold: (!cold.is_empty()).then_some(Samples(cold)),
+        hot: Samples::summary(hot),
+        cold: (!cold.is_empty()).then(|| Samples::summary(cold)),
         yardstick: other.map(|(name, algorithm, sampler, _)| Yardstick {
             name: name.into(),
             submission: sampler.submission(),
             algorithm,
-            hot: Samples(others),
+            hot: Samples::summary(others),
             duel,
         }),
-        clock_mhz: low_high.map(|(low, high)| [*low, *high]),
+        clock_mhz: meter.clock_mhz(),
+        power: meter.power(),
     })
 }
 
@@ -200,5 +202,5 @@ pub fn time_on_host(mut run: impl FnMut(), mut other: impl FnMut()) -> (Samples,
         samples.push((time_ms(&mut run), time_ms(&mut other)));
     }
     let (run, other) = samples.into_iter().unzip();
-    (Samples(run), Samples(other))
+    (Samples::summary(run), Samples::summary(other))
 }

@@ -8,18 +8,23 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
+use crate::record::six_digits;
+
 /// Milliseconds of one launch each: of the kernel, of the yardstick twice, and of the kernel again.
 pub type Round = [f64; 4];
 
-/// All rounds of one kernel at one shape.
+/// Both kinds of rounds of one kernel at one shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Duel {
     /// Rounds without pauses, in intervals long enough for the clock to follow the load.
-    pub sustained: Vec<Round>,
+    pub sustained: Speed,
     /// Rounds in intervals of about a millisecond, each after a pause.
-    pub burst: Vec<Round>,
+    pub burst: Speed,
     /// Milliseconds of an interval without pauses, and of a pause.
     pub piece_and_pause: [f64; 2],
+    /// Energy of a launch of the kernel and of one of the yardstick, by the device's counter over a second or more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joules: Option<[f64; 2]>,
     /// The process that ran the rounds, where a later one took the other times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub earlier: Option<Earlier>,
@@ -36,8 +41,12 @@ pub struct Earlier {
 }
 
 /// Speed of the kernel as a multiple of the yardstick's, with a 95 % confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Speed {
+    pub rounds: usize,
+    /// Mean time of a launch of the kernel, and of the yardstick.
+    pub kernel_ms: f64,
+    pub yardstick_ms: f64,
     /// Geometric mean over the rounds.
     pub times: f64,
     pub low: f64,
@@ -56,7 +65,12 @@ impl Speed {
         let mean = logarithms.iter().sum::<f64>() / n as f64;
         let squares: f64 = logarithms.iter().map(|one| (one - mean).powi(2)).sum();
         let half = two_sided_95(n - 1) * (squares / (n - 1) as f64 / n as f64).sqrt();
-        Some(Self { times: mean.exp(), low: (mean - half).exp(), high: (mean + half).exp() })
+        let mean_of = |pieces: [usize; 2]| {
+            let times = rounds.iter().flat_map(|round| pieces.map(|piece| round[piece]));
+            six_digits(times.sum::<f64>() / (2 * n) as f64)
+        };
+        let [times, low, high] = [mean, mean - half, mean + half].map(|logarithm| six_digits(logarithm.exp()));
+        Some(Self { rounds: n, kernel_ms: mean_of([0, 3]), yardstick_ms: mean_of([1, 2]), times, low, high })
     }
 
     /// Percentages with the significant digits: `104.7 % (104.4 to 105.0 %)`.

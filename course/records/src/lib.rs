@@ -19,4 +19,4 @@ pub mod two_devices;
 
 pub use record::{Measurement, Outcome, Record, Samples};
 pub use record_file::RecordError;
-pub use run::{Roofline, Run};
+pub use run::{Roofline, Run, slug};

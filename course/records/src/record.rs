@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use catalog::shape::Shape;
 
-use crate::duel::{Duel, Earlier, Speed};
+use crate::duel::{Duel, Earlier};
 use crate::machine_code::MachineCode;
 use crate::record_file::{RecordError, record_file};
 use crate::{run::Run, sums::Sum};
@@ -108,6 +108,9 @@ pub struct VerifiedRun {
     pub yardstick: Option<Yardstick>,
     /// SM clock in MHz while timing, lowest and highest seen. `None` where it cannot be read.
     pub clock_mhz: Option<[u32; 2]>,
+    /// Power and temperature of the device while timing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub power: Option<Power>,
     /// The emulated device's counters, of the PTX.
     pub counters: Option<Counters>,
     /// The kernel as machine code on the emulated device.
@@ -130,10 +133,19 @@ impl VerifiedRun {
     /// one, since short samples that alternate share a clock; else by the medians.
     pub fn of_yardstick(&self) -> Option<f64> {
         let yardstick = self.yardstick.as_ref()?;
-        let duel = self.duel().and_then(|duel| Speed::from_rounds(&duel.sustained));
         let by_samples = || Some(yardstick.hot.median() / self.time_ms()?);
-        duel.map(|speed| speed.times).or_else(by_samples)
+        self.duel().map(|duel| duel.sustained.times).or_else(by_samples)
     }
+}
+
+/// Power and temperature of a device while something was timed, as NVML gives them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Power {
+    /// Least and most. NVML's power is an average over about a second.
+    pub watts: [u32; 2],
+    pub celsius: [u32; 2],
+    /// Limits that lowered the clock: `power`, `temperature`, `hardware`.
+    pub limited_by: Vec<String>,
 }
 
 /// Distance of a result from the reference.
@@ -182,12 +194,31 @@ impl Submission {
     }
 }
 
-/// Times in milliseconds, in the order taken.
+/// Times in milliseconds: as they were taken, or of many their [`Samples::summary`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Samples(pub Vec<f64>);
 
 impl Samples {
+    /// Returns the least, the quartiles and the largest of more than five times: they have the median, the extent and
+    /// the spread of all.
+    pub fn summary(mut times: Vec<f64>) -> Self {
+        times.sort_by(f64::total_cmp);
+        let all = Self(times);
+        match all.0.len() {
+            0..=5 => all,
+            _ => Self([all.at(0.0), all.at(0.25), all.median(), all.at(0.75), all.at(1.0)].map(six_digits).to_vec()),
+        }
+    }
+
+    /// Returns the time below which a part of the others lies; NaN without samples.
+    fn at(&self, part: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let at = (part * sorted.len().saturating_sub(1) as f64).round();
+        sorted.get(at as usize).copied().unwrap_or(f64::NAN)
+    }
+
     /// Returns the median; NaN without samples.
     pub fn median(&self) -> f64 {
         catalog::statistics::median(self.0.clone()).unwrap_or(f64::NAN)
@@ -201,14 +232,13 @@ impl Samples {
 
     /// Returns (third quartile − first quartile) / median.
     pub fn spread(&self) -> f64 {
-        let mut sorted = self.0.clone();
-        sorted.sort_by(f64::total_cmp);
-        let at = |part: f64| sorted.get((part * (sorted.len().max(1) - 1) as f64).round() as usize);
-        match (at(0.25), at(0.75)) {
-            (Some(low), Some(high)) => (high - low) / self.median(),
-            _ => f64::NAN,
-        }
+        (self.at(0.75) - self.at(0.25)) / self.median()
     }
+}
+
+/// Rounds to six significant digits: clocks of devices have no more.
+pub(crate) fn six_digits(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 /// A line of a step binary's `--json` output.

@@ -36,6 +36,9 @@ pub struct Args {
     /// Save the results in book/data; without sizes, run at all recorded sizes
     #[arg(long)]
     save: bool,
+    /// With --save: leave out what the record has of the same code since DAY, such as 2026-11-29
+    #[arg(long, value_name = "DAY", requires = "save")]
+    since: Option<String>,
     /// Print one JSON record per line
     #[arg(long)]
     json: bool,
@@ -56,6 +59,10 @@ pub fn run(args: &Args) -> Result<CommandOutcome> {
     words.extend(passed.into_iter().flatten().cloned());
     if args.save && shapes.is_empty() {
         words.push("--recorded-shapes".into());
+    }
+    if let Some((records, day)) = records.as_ref().zip(args.since.as_ref()) {
+        let folder = records.folder.display().to_string();
+        words.extend(["--unless-in".to_owned(), folder, "--since".to_owned(), day.clone()]);
     }
     for path in kernels::before(&steps) {
         words.extend(["--before".to_owned(), path.display().to_string()]);
@@ -239,7 +246,7 @@ impl Records {
     }
 
     fn file_of(&mut self, run: &Run) -> usize {
-        let path = self.folder.join(record_files::slug(run)).with_extension("json");
+        let path = self.folder.join(run.slug()).with_extension("json");
         if let Some(at) = self.open.iter().position(|open| open.path == path) {
             return at;
         }

@@ -5,6 +5,7 @@ mod doctor;
 mod list;
 mod profile;
 mod sanitize;
+mod sitting;
 mod sums;
 pub(crate) mod tools;
 mod tune;
@@ -12,6 +13,8 @@ mod tune;
 commands! {
     /// List the steps, their kernels and best recorded numbers, or the tasks of one
     List(list::Args) => list::run,
+    /// Measure all that the book shows of this GPU, where it is not on record
+    Measure(sitting::Args) => sitting::run,
     /// List the tools and devices of this machine, and those that are missing
     Doctor(doctor::Args) => doctor::run,
     /// Compare the counters of a real GPU with those of the emulated one

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::{Context as _, Result, bail};
 use catalog::text::short_device;
 use catalog::{CatalogKernel, Shape};
-use records::duel::{Duel, Speed};
+use records::duel::Duel;
 use records::{Outcome, Record, Run};
 
 use crate::directives::record_lookup::Records;
@@ -46,12 +46,11 @@ impl Records {
         let mut runs = BTreeSet::new();
         for row in &rows {
             runs.insert(run_source(row.run, row.kernel.work));
-            let cell = |rounds| Speed::from_rounds(rounds).map_or("–".into(), |speed| speed.percent());
             let opponent = match row.algorithm {
                 Some(number) => format!("cublasLt's algorithm {}", number + 1),
                 None => "its own choice".into(),
             };
-            let (sustained, burst) = (cell(&row.duel.sustained), cell(&row.duel.burst));
+            let (sustained, burst) = (row.duel.sustained.percent(), row.duel.burst.percent());
             let (kernel, device) = (format!("`{}`", row.kernel.name), short_device(&row.run.device));
             table.row(&[&row.shape.short(), &kernel, &device, &sustained, &burst, &opponent]);
         }

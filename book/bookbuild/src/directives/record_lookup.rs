@@ -4,7 +4,7 @@ use anyhow::{Context as _, Error, Result, anyhow, bail};
 use catalog::files::files_ending_with;
 use catalog::{CatalogKernel, Shape, Work};
 use records::ceilings::Ceilings;
-use records::duel::{Duel, Round};
+use records::duel::{Duel, Speed};
 use records::{Outcome, Record, Run, Samples};
 use records::{profile::PAIRS, record::VerifiedRun};
 
@@ -228,10 +228,10 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64> {
         .with_context(|| format!("no {which} times were recorded"))
 }
 
-fn mean_duel_ms(passed: &VerifiedRun, rounds: fn(&Duel) -> &Vec<Round>) -> Result<f64> {
-    let rounds = rounds(passed.duel().context("no duel was measured; do it with: cargo xtask bench --duel --save")?);
-    let times = rounds.iter().flat_map(|[first, .., last]| [first, last]);
-    Ok(times.sum::<f64>() / (2 * rounds.len()).max(1) as f64)
+/// Returns the mean time of a launch in a duel.
+fn duel_ms(passed: &VerifiedRun, kind: fn(&Duel) -> Speed) -> Result<f64> {
+    let duel = passed.duel().context("no duel was measured; do it with: cargo xtask bench --duel --save")?;
+    Ok(kind(duel).kernel_ms)
 }
 
 pub(crate) fn value(
@@ -258,10 +258,8 @@ pub(crate) fn value(
         "of_copy" => format!("{} %", percent(part_of("copy")?)),
         "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
-        "sustained_tflops" => {
-            format!("{} TFLOP/s", digits(tflops(mean_duel_ms(passed, |duel| &duel.sustained)?), 3))
-        }
-        "burst_tflops" => format!("{} TFLOP/s", digits(tflops(mean_duel_ms(passed, |duel| &duel.burst)?), 3)),
+        "sustained_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| duel.sustained)?), 3)),
+        "burst_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| duel.burst)?), 3)),
         "spread" => {
             let samples = passed.hot.as_ref().context("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)

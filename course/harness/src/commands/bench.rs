@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use catalog::{Shape, Work, sizes};
 use catalog::{programs::ANSWERS, provenance::sha256};
 use records::record::Line;
-use records::{Measurement, Outcome};
+use records::{Measurement, Outcome, Record, Run};
 
 use crate::measure::setup::{KernelOutcome, Purpose, Setup};
 use crate::{args, device::roofline, error::StepError, kernel::Kernel, measure::case::Case, measure::measure};
@@ -34,7 +34,15 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     if bench.asked.duel && emulated {
         eprintln!("--duel needs a real GPU: on the emulated one nothing is timed");
     }
-    step_run.duel = bench.asked.duel.then_some(duel::PLAN);
+    // At its power limit, a device has no speed of its own.
+    let is_tensor = step_run.step.kernels.iter().any(|kernel| matches!(kernel.work, Work::Tensor { .. }));
+    step_run.duel = match bench.asked.duel {
+        true => Some(duel::PLAN),
+        false => is_tensor.then_some(duel::SHORT),
+    };
+    let file = |folder: &Path| folder.join(step_run.run.slug()).with_extension("json");
+    let since = bench.since.as_deref().unwrap_or_default();
+    let known = bench.unless_in.as_deref().map(file).map(read_record).transpose()?.flatten();
     step_run.measure_ceilings();
     if step_run.common.json {
         out::json(&Line::Run(Box::new(step_run.run.clone())))?
@@ -46,6 +54,9 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     for (case, kernels) in plan(step_run, asked.as_deref(), answers.as_deref()) {
         let mut entries = Vec::new();
         for kernel in kernels {
+            if known.as_ref().is_some_and(|record| step_run.has_measured(record, kernel, case.shape, since)) {
+                continue;
+            }
             out::milestone(&format!("{} on {}", kernel.shown_name(), case.shape));
             let on_record = emulated && asked.is_none();
             let result = if on_record && too_large_to_count(kernel, case.shape) {
@@ -72,6 +83,14 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
         out::write(&page::footer(step_run, ran))?;
     }
     Ok(if failed { Exit::Failed } else { Exit::Passed }.into())
+}
+
+/// Reads a record; `None` where there is no file yet.
+fn read_record(path: PathBuf) -> Result<Option<Record>, StepError> {
+    match Record::load(&path) {
+        Err(error) if error.is_missing() => Ok(None),
+        loaded => loaded.map(Some).map_err(|error| StepError::CouldNot(error.to_string())),
+    }
 }
 
 /// Returns whether counting a kernel on the emulated device would take minutes. Kernels without PTX are not counted.
@@ -142,6 +161,21 @@ impl StepRun<'_> {
             self.discard_gpu();
         }
         Ok(measured)
+    }
+
+    /// Returns whether a record has a kernel's measurement on a shape by the same code, of this day or later. Where a
+    /// duel is wanted, it has one as long.
+    fn has_measured(&self, record: &Record, kernel: &Kernel, shape: Shape, since: &str) -> bool {
+        let Some(known) = record.measurement(&kernel.shown_name(), shape) else { return false };
+        let is_new = |run: &Run| run.device == self.run.device && run.date.as_str() >= since;
+        let is_long = |plan: duel::Plan| match &known.outcome {
+            Outcome::Passed(passed) if passed.yardstick.is_some() => {
+                passed.duel().is_some_and(|duel| duel.piece_and_pause[0] >= plan.piece_ms)
+            }
+            _ => true,
+        };
+        let is_same = known.ptx_sha256 == self.ptx_sha256(kernel) && record.run_of(known).is_some_and(is_new);
+        is_same && self.duel.is_none_or(is_long)
     }
 
     fn measurement(&self, kernel: &Kernel, case: &Case, outcome: Outcome) -> Measurement {

@@ -333,6 +333,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
         passed.cold = timed.cold;
         passed.yardstick = timed.yardstick;
         passed.clock_mhz = timed.clock_mhz;
+        passed.power = timed.power;
         let launch = (self.make)(CodeKind::Ptx, self.shape, self.subject.config);
         passed.whole = Some(timing::whole(gpu, &launch, &inputs.a, inputs.b.as_deref(), inputs.n_out())?);
         Ok(())

@@ -18,7 +18,7 @@ fn extents_leave_out_what_is_one() {
 
 use crate::kernel::{KernelSource, grid_of_tiles};
 use cudarc::driver::LaunchConfig;
-use records::duel::Duel;
+use records::duel::{Duel, Speed};
 use records::record::{Accuracy, Submission, Yardstick};
 use records::{Roofline, Samples};
 
@@ -85,10 +85,16 @@ fn passed() -> VerifiedRun {
 
 #[test]
 fn a_duel_has_a_table_of_its_own() {
-    let rounds = |times: f64| vec![[1.0, times, times, 1.0]; 3];
+    let speed = |times: f64| Speed::from_rounds(&[[1.0, times, times, 1.0]; 3]).expect("three rounds");
     let mut passed = passed();
     passed.yardstick = passed.yardstick.map(|yardstick| Yardstick {
-        duel: Some(Duel { sustained: rounds(1.05), burst: rounds(0.98), piece_and_pause: [50.0, 60.0], earlier: None }),
+        duel: Some(Duel {
+            sustained: speed(1.05),
+            burst: speed(0.98),
+            piece_and_pause: [50.0, 60.0],
+            joules: None,
+            earlier: None,
+        }),
         ..yardstick
     });
     let page = case(Shape::square(1000), &run(false), &[entry(Outcome::Passed(Box::new(passed)))]);

@@ -2,7 +2,6 @@
 
 use catalog::text::Table;
 use catalog::{Shape, Work};
-use records::duel::Speed;
 use records::{Outcome, Run, Samples};
 
 use super::{Entry, extent, figure, time};
@@ -12,8 +11,8 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     let mut table = Table::new(["kernel", "without pauses", "after pauses"]);
     for entry in entries {
         if let Some(duel) = entry.measurement.duel() {
-            let cell = |rounds| Speed::from_rounds(rounds).map(|speed| speed.percent()).unwrap_or_default();
-            table.row([entry.measurement.kernel.clone(), cell(&duel.sustained), cell(&duel.burst)]);
+            let [sustained, burst] = [duel.sustained, duel.burst].map(|speed| speed.percent());
+            table.row([entry.measurement.kernel.clone(), sustained, burst]);
         }
     }
     table

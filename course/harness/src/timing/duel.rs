@@ -1,13 +1,14 @@
-//! `bench --duel`: a kernel and its yardstick in turns, long pieces without pauses and short ones after pauses.
+//! A kernel and its yardstick in turns, long pieces without pauses and short ones after pauses.
 
 #[cfg(test)]
 mod tests;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use records::duel::{Duel, Round};
+use records::duel::{Duel, Round, Speed};
 
-use crate::{device::Gpu, error::StepError, timing::sampler::Sampler};
+use crate::device::{Gpu, meter::Meter};
+use crate::{error::StepError, timing::sampler::Sampler};
 
 /// Durations of a duel, in milliseconds.
 #[derive(Debug, Clone, Copy)]
@@ -23,8 +24,12 @@ pub struct Plan {
 }
 
 /// A piece is longer than a GPU takes to adapt its clock to the power limit; during a pause the average power drops.
-pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 500.0, max_ms: 6000.0 };
+pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 1500.0, max_ms: 4000.0 };
+/// The duel of a record's many rows: its intervals are wider, and it is too short for the energy.
+pub const SHORT: Plan = Plan { piece_ms: 40.0, pause_ms: 30.0, warm_up_ms: 100.0, max_ms: 500.0 };
 
+/// The device's counter of energy advances several times in so long a warm-up.
+const ENERGY_MS: f64 = 1000.0;
 const ROUNDS: usize = 15;
 const FEW_ROUNDS: usize = 3;
 
@@ -37,24 +42,58 @@ impl Side<'_, '_, '_> {
     fn piece(&mut self, ms: f64) -> Result<f64, StepError> {
         self.sampler.piece(ms, &mut *self.enqueue)
     }
+
+    /// Runs for some time; returns the energy of a launch, if that was long enough.
+    fn warm_up(&mut self, ms: f64, meter: &Meter) -> Result<Option<f64>, StepError> {
+        let (before, begin) = (meter.joules(), Instant::now());
+        let one_ms = self.piece(ms)?;
+        let (after, took_ms) = (meter.joules(), begin.elapsed().as_secs_f64() * 1e3);
+        let of_one = |(before, after): (f64, f64)| (after - before) * one_ms / took_ms;
+        Ok(before.zip(after).filter(|_| took_ms > ENERGY_MS).map(of_one))
+    }
 }
 
-/// Returns all rounds of a kernel and its yardstick.
+/// All rounds of a duel.
+pub(crate) struct Rounds {
+    plan: Plan,
+    joules: Option<[f64; 2]>,
+    sustained: Vec<Round>,
+    burst: Vec<Round>,
+}
+
+impl Rounds {
+    /// Returns the times of the kernel and of the yardstick after pauses.
+    pub(crate) fn after_pauses(&self) -> [Vec<f64>; 2] {
+        let times = |pieces: [usize; 2]| self.burst.iter().flat_map(|round| pieces.map(|piece| round[piece])).collect();
+        [times([0, 3]), times([1, 2])]
+    }
+
+    pub(crate) fn duel(&self) -> Duel {
+        let [sustained, burst] = [&self.sustained, &self.burst]
+            .map(|rounds| Speed::from_rounds(rounds).expect("more than one round of each kind"));
+        let Plan { piece_ms, pause_ms, .. } = self.plan;
+        Duel { sustained, burst, piece_and_pause: [piece_ms, pause_ms], joules: self.joules, earlier: None }
+    }
+}
+
+/// Runs a duel. The meter reads the state of the device after each piece without pauses.
 pub(crate) fn run(
-    gpu: &Gpu, plan: Plan, mut kernel: Side<'_, '_, '_>, mut yardstick: Side<'_, '_, '_>,
-) -> Result<Duel, StepError> {
+    gpu: &Gpu, plan: Plan, mut kernel: Side<'_, '_, '_>, mut yardstick: Side<'_, '_, '_>, meter: &mut Meter,
+) -> Result<Rounds, StepError> {
     let longest = kernel.piece(0.0)?.max(yardstick.piece(0.0)?);
-    kernel.piece(plan.warm_up_ms)?;
-    yardstick.piece(plan.warm_up_ms)?;
-    let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| {
-        if is_kernel { kernel.piece(plan.piece_ms) } else { yardstick.piece(plan.piece_ms) }
-    })?;
     let burst = rounds(plan.rounds(longest + plan.pause_ms), |is_kernel| {
         gpu.stream.synchronize()?;
         std::thread::sleep(Duration::from_secs_f64(plan.pause_ms / 1e3));
         if is_kernel { kernel.piece(0.0) } else { yardstick.piece(0.0) }
     })?;
-    Ok(Duel { sustained, burst, piece_and_pause: [plan.piece_ms, plan.pause_ms], earlier: None })
+    let (ours, theirs) = (kernel.warm_up(plan.warm_up_ms, meter)?, yardstick.warm_up(plan.warm_up_ms, meter)?);
+    let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| {
+        let ms = if is_kernel { kernel.piece(plan.piece_ms) } else { yardstick.piece(plan.piece_ms) };
+        meter.read();
+        ms
+    })?;
+    let joules = ours.zip(theirs).map(|(ours, theirs)| [ours, theirs]);
+    Ok(Rounds { plan, joules, sustained, burst })
 }
 
 impl Plan {

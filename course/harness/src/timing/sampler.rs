@@ -9,7 +9,7 @@ use crate::{device::Gpu, error::StepError};
 const SAMPLE_MS: f64 = 1.0;
 const MAX_BATCH: f64 = 500.0;
 /// Samples in a piece of a duel.
-const MAX_PIECE: f64 = 1000.0;
+const MAX_PIECE: f64 = 2000.0;
 /// Shorter launches may end before the host has queued the next one.
 const SHORT_MS: f64 = 0.05;
 /// For longer launches, the host's launch overhead is negligible.

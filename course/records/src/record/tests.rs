@@ -1,4 +1,5 @@
 use super::*;
+use crate::duel::Speed;
 
 fn measurement(kernel: &str, size: usize, run: &str) -> Measurement {
     Measurement {
@@ -31,8 +32,8 @@ fn a_newer_measurement_replaces_the_older() {
 
 /// Returns a passed measurement beside the cuBLAS algorithm of this number, with a duel or without.
 fn beside(algorithm: usize, run: &str, has_duel: bool) -> Measurement {
-    let duel =
-        Duel { sustained: vec![[1.0; 4]; 2], burst: vec![[2.0; 4]; 2], piece_and_pause: [50.0, 60.0], earlier: None };
+    let speed = Speed::from_rounds(&[[1.0; 4]; 2]).expect("two rounds");
+    let duel = Duel { sustained: speed, burst: speed, piece_and_pause: [50.0, 60.0], joules: None, earlier: None };
     let passed = VerifiedRun {
         hot: Some(Samples(vec![1.0])),
         yardstick: Some(Yardstick {
@@ -104,4 +105,15 @@ fn the_median_of_an_even_number_lies_between() {
     assert_eq!(Samples(vec![4.0, 1.0, 2.0, 3.0]).median(), 2.5);
     assert_eq!(Samples(vec![3.0, 1.0, 2.0]).median(), 2.0);
     assert!(Samples(Vec::new()).median().is_nan());
+}
+
+#[test]
+fn a_summary_has_the_median_the_extent_and_the_spread_of_all() {
+    for n in [6, 7, 12, 40] {
+        let all = Samples((0..n).map(|i| f64::from((i * 7) % n)).collect());
+        let five = Samples::summary(all.0.clone());
+        assert_eq!(five.0.len(), 5);
+        assert_eq!((five.median(), five.extent(), five.spread()), (all.median(), all.extent(), all.spread()));
+    }
+    assert_eq!(Samples::summary(vec![3.0, 1.0]).0, [1.0, 3.0]);
 }

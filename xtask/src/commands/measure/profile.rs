@@ -257,7 +257,7 @@ impl Session<'_> {
     /// Adds what was seen so far to the file of this machine.
     fn save(&self, folder: &Path) -> Result<PathBuf> {
         let by = self.by.as_ref().context("nothing was profiled")?;
-        let path = folder.join(format!("{}-counters.json", record_files::slug(&by.run)));
+        let path = folder.join(format!("{}-counters.json", by.run.slug()));
         ProfileRecord::merge_into(&path, by, &self.record.profiles)?;
         Ok(path)
     }

@@ -51,7 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let clean = session.verdicts.iter().all(Said::is_clean);
     if let Some(folder) = folder {
         let run = session.run.context("no step said where it ran")?;
-        let path = folder.join(format!("{}-sanitizer.json", record_files::slug(&run)));
+        let path = folder.join(format!("{}-sanitizer.json", run.slug()));
         for said in &mut session.verdicts {
             said.run.clone_from(&run.id);
         }

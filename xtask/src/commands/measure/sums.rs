@@ -245,5 +245,5 @@ impl Session {
 }
 
 fn file(run: &Run) -> String {
-    format!("{}-sums.json", record_files::slug(run))
+    format!("{}-sums.json", run.slug())
 }

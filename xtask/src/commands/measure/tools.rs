@@ -18,7 +18,16 @@ pub(crate) fn version(program: &Path) -> Option<String> {
 
 /// Returns the version of NVIDIA's driver: `580.159.04`.
 pub(crate) fn driver_version() -> Option<String> {
-    let text = output(&tool("nvidia-smi")?, &["--query-gpu=driver_version", "--format=csv,noheader"])?;
+    query("--query-gpu=driver_version")
+}
+
+/// Returns the name of the first GPU: `NVIDIA H200`.
+pub(crate) fn device_name() -> Option<String> {
+    query("--query-gpu=name")
+}
+
+fn query(what: &str) -> Option<String> {
+    let text = output(&tool("nvidia-smi")?, &[what, "--format=csv,noheader"])?;
     Some(text.lines().next()?.trim().to_owned())
 }
 
