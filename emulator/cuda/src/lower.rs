@@ -16,7 +16,7 @@ mod touched;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::message::Message;
+use crate::message::{Message, Severity};
 use crate::source::{Place, Sources, Span};
 use crate::ssa::{Block, Class, End, Graph, Num, Object, Op, Space, Value};
 use crate::tree::{self, Function, Item, Name, Unit};
@@ -83,6 +83,14 @@ struct Frame {
     exit: Block,
     /// `break` and `continue`, innermost last; a `switch` has no `continue` of its own.
     leave: Vec<(Block, Option<Block>)>,
+}
+
+impl Frame {
+    /// Begins a function that returns nothing.
+    fn new(function: &Rc<Function>, symbol: &str, scopes: Vec<Scope>, exit: Block) -> Self {
+        let (function, symbol) = (function.clone(), symbol.to_owned());
+        Self { function, symbol, scopes, returns: Type::Void, result: None, exit, leave: Vec::new() }
+    }
 }
 
 /// The meaning of a scalar access to a local variable.
@@ -215,7 +223,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Writes all kernels of a unit.
+    /// Writes all kernels of a unit, and checks its other functions.
     pub(crate) fn unit(&mut self, unit: &Unit) -> Result<Vec<Kernel>, Vec<Message>> {
         let (mut kernels, mut errors) = (Vec::new(), self.names.errors.clone());
         let mut defined = HashSet::new();
@@ -234,7 +242,7 @@ impl<'a> Lowering<'a> {
                     errors.push(Message::error(function.name.span, text));
                 }
                 Item::Function(function) if function.is_kernel && function.body.is_some() => {
-                    match self.kernel(function) {
+                    match self.function(function) {
                         Ok(kernel) => {
                             self.n_values += kernel.graph.values.len();
                             kernels.push(kernel);
@@ -246,6 +254,23 @@ impl<'a> Lowering<'a> {
                 _ => {}
             }
         }
+        let (n_warnings, n_symbols) = (self.warnings.len(), self.symbols.len());
+        for item in &unit.items {
+            let Item::Function(function) = item else { continue };
+            let is_complete = function.body.is_some() && function.template.is_empty();
+            if function.is_kernel || !is_complete || errors.len() >= MAX_ERRORS {
+                continue;
+            }
+            // What is not known here matters only where a kernel calls it.
+            if let Err(message) = self.function(function)
+                && message.severity == Severity::Error
+                && !errors.iter().any(|known| known.span == message.span)
+            {
+                errors.push(*message);
+            }
+        }
+        self.warnings.truncate(n_warnings);
+        self.symbols.truncate(n_symbols);
         if errors.is_empty() { Ok(kernels) } else { Err(errors) }
     }
 
@@ -259,8 +284,8 @@ impl<'a> Lowering<'a> {
         symbol.map_or(true, |symbol| defined.insert(symbol))
     }
 
-    /// Writes a kernel, as often as needed.
-    pub(crate) fn kernel(&mut self, function: &Rc<Function>) -> Result<Kernel> {
+    /// Writes a kernel, or a function as if it were one, as often as needed.
+    fn function(&mut self, function: &Rc<Function>) -> Result<Kernel> {
         self.choices = Choices::default();
         let n_warnings = self.warnings.len();
         for _ in 0..MAX_ATTEMPTS {
@@ -300,26 +325,14 @@ impl<'a> Lowering<'a> {
         }
         let symbol = self.symbol(function, &[], None)?;
         let exit = self.graph.block();
-        self.frames.push(Frame {
-            function: function.clone(),
-            symbol: symbol.clone(),
-            scopes: vec![Scope::new()],
-            returns: Type::Void,
-            result: None,
-            exit,
-            leave: Vec::new(),
-        });
+        self.frames.push(Frame::new(function, &symbol, vec![Scope::new()], exit));
         if let Some(one) = function.template.first() {
             let text = "a kernel that is a template, and that nothing instantiates,";
             return Err(Message::unsupported(one.name.span, text)
                 .help("name its arguments in a kernel that is no template and calls it")
                 .into());
         }
-        let returns = self.resolve(&function.returns)?;
-        if returns.ty != Type::Void {
-            let text = format!("a kernel returns nothing, and `{}` returns `{returns}`", function.name.text);
-            return Err(Message::error(function.returns.span, text).label("write `void`").into());
-        }
+        self.returns(function)?;
         self.at_statement(function.name.span);
         let mut bounds = Vec::new();
         for one in &function.launch_bounds {
@@ -329,14 +342,22 @@ impl<'a> Lowering<'a> {
         let mut parameters = Vec::new();
         for (index, parameter) in function.parameters.iter().enumerate() {
             let ty = self.parameter_type(parameter)?;
-            if let tree::TypeKind::Reference(_) = parameter.ty.kind {
+            let is_reference = matches!(parameter.ty.kind, tree::TypeKind::Reference(_));
+            if is_reference && function.is_kernel {
                 let text = "a kernel's parameter cannot be a reference";
                 return Err(Message::error(parameter.ty.span, text)
                     .label("the host's memory is not the GPU's")
                     .help("pass the value, or a pointer to memory of the GPU")
                     .into());
             }
-            let (number, parts) = (index as u16, ty.ty.parts());
+            let number = index as u16;
+            if is_reference {
+                let op = Op::Param { index: number, offset: 0, num: Num::U64 };
+                let place = Lvalue { address: self.graph.make(op, Class::I64, &[]), ty };
+                self.bind(&parameter.name, Binding::Variable(place))?;
+                continue;
+            }
+            let parts = ty.ty.parts();
             let Some(parts) = parts else {
                 return Err(Message::unsupported(parameter.ty.span, "a parameter as large as this").into());
             };
@@ -358,8 +379,8 @@ impl<'a> Lowering<'a> {
             self.bind(&parameter.name, Binding::Variable(object))?;
             parameters.push(ty.ty);
         }
-        let body = function.body.clone().unwrap_or_default();
-        self.statements(&body)?;
+        self.body(function)?;
+        let body = function.body.as_deref().unwrap_or_default();
         let last = body.last().map_or(function.span, |last| last.span);
         let text = &self.sources.files[usize::from(last.file)].text;
         let brace = text.get(last.end as usize..).and_then(|rest| rest.find('}')).unwrap_or(0) as u32;
@@ -370,6 +391,38 @@ impl<'a> Lowering<'a> {
         self.graph.end(End::Return);
         let (graph, sites) = (std::mem::take(&mut self.graph), std::mem::take(&mut self.sites));
         Ok(Kernel { symbol, graph, sites, parameters, bounds })
+    }
+
+    /// Makes the variable that `return` sets.
+    fn returns(&mut self, function: &Function) -> Result<()> {
+        let returns = self.resolve(&function.returns)?.ty;
+        if let tree::TypeKind::Reference(_) = function.returns.kind {
+            return Err(Message::unsupported(function.returns.span, "a function that returns a reference").into());
+        }
+        if returns != Type::Void {
+            let name = Name { span: function.returns.span, text: "result".into() };
+            self.frame().result = Some(self.local(&name, returns.clone().into(), None));
+        }
+        self.frame().returns = returns;
+        Ok(())
+    }
+
+    fn body(&mut self, function: &Function) -> Result<()> {
+        self.statements(function.body.as_deref().unwrap_or_default())?;
+        let falls_out = self.graph.is_open() && self.graph.is_reached(self.graph.current);
+        if falls_out && self.frame().result.is_some() {
+            let text = format!("`{}` can end without returning a value", function.name.text);
+            let label = format!("it returns `{}`", self.frame().returns);
+            self.warn(Message::warning(function.name.span, text).label(label).help("add a `return` at its end"));
+        }
+        Ok(())
+    }
+
+    /// Adds a warning, once for all calls and rounds of a loop.
+    fn warn(&mut self, message: Message) {
+        if !self.warnings.contains(&message) {
+            self.warnings.push(message);
+        }
     }
 
     // Places.

@@ -234,46 +234,19 @@ impl Lowering<'_> {
                 self.symbols.len() - 1
             }
         };
-        let returns = self.with_scope(scope.clone(), |this| this.resolve(&function.returns))?;
         let exit = self.graph.block();
         let (here, statement, call) = (self.here, self.statement, self.call);
         self.call = Some((self.graph.place, number as u32));
-        let result = match &returns.ty {
-            Type::Void => None,
-            _ => {
-                let name = crate::tree::Name { span: function.returns.span, text: "result".into() };
-                Some(self.local(&name, returns.ty.clone().into(), None))
-            }
-        };
-        self.frames.push(Frame {
-            function: function.clone(),
-            symbol,
-            scopes: vec![scope, Scope::new()],
-            returns: returns.ty.clone(),
-            result: result.clone(),
-            exit,
-            leave: Vec::new(),
-        });
-        if let TypeKind::Reference(_) = function.returns.kind {
-            return Err(Message::unsupported(function.returns.span, "a function that returns a reference").into());
-        }
+        self.frames.push(Frame::new(&function, &symbol, vec![scope, Scope::new()], exit));
+        self.returns(&function)?;
         for (name, place) in bindings {
             self.bind(&name, Binding::Variable(place))?;
         }
-        let body = function.body.as_deref().unwrap_or_default();
-        self.statements(body)?;
-        let falls_out = self.graph.is_open() && self.graph.is_reached(self.graph.current);
-        if falls_out && result.is_some() {
-            let text = format!("`{}` can end without returning a value", function.name.text);
-            return Err(Message::error(function.name.span, text)
-                .label(format!("it returns `{}`", returns.ty))
-                .help("add a `return` at its end")
-                .into());
-        }
+        self.body(&function)?;
         self.graph.jump(exit);
         self.graph.seal(exit);
         self.graph.begin(exit);
-        self.frames.pop();
+        let result = self.frames.pop().and_then(|frame| frame.result);
         (self.statement, self.call) = (statement, call);
         self.set_place(here);
         match result {

@@ -401,15 +401,7 @@ impl Lowering<'_> {
             return Err(Message::unsupported(function.name.span, "a name behind so many others").into());
         }
         let exit = self.graph.block();
-        self.frames.push(super::Frame {
-            function,
-            symbol: String::new(),
-            scopes: vec![scope],
-            returns: Type::Void,
-            result: None,
-            exit,
-            leave: Vec::new(),
-        });
+        self.frames.push(super::Frame::new(&function, "", vec![scope], exit));
         let result = lower(self);
         self.frames.pop();
         result

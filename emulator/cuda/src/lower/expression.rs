@@ -230,9 +230,12 @@ impl Lowering<'_> {
     /// Lowers where nothing leads to, for the type.
     fn on_trial<T>(&mut self, lower: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let (current, here, warnings) = (self.graph.current, self.here, self.warnings.len());
+        let (frames, statement, call) = (self.frames.len(), self.statement, self.call);
         self.graph.begin_unreachable();
         let found = lower(self);
-        self.graph.current = current;
+        // An error may leave calls that are being inlined.
+        self.frames.truncate(frames);
+        (self.graph.current, self.statement, self.call) = (current, statement, call);
         self.warnings.truncate(warnings);
         self.set_place(here);
         found
@@ -596,7 +599,7 @@ impl Lowering<'_> {
         let (a, b) = (self.convert(&a, &ty, span)?, self.convert(&b, &to, span)?);
         if matches!(arith, Arith::Div | Arith::Rem) && !num.is_float() && self.graph.constant_of(b.parts[0]) == Some(0)
         {
-            return Err(Message::error(span, "division by zero").into());
+            self.warn(Message::warning(span, "division by zero"));
         }
         let op = Op::Arith(arith, num.is_signed());
         let part = self.graph.make(op, num.class(), &[a.parts[0], b.parts[0]]);
@@ -609,13 +612,8 @@ impl Lowering<'_> {
         let constant = |one: &Rvalue| one.ty == Type::Num(Num::F64) && self.graph.constant_of(one.parts[0]).is_some();
         let computed = |one: &Rvalue| one.ty == float && self.graph.constant_of(one.parts[0]).is_none();
         if num == Num::F64 && (constant(a) && computed(b) || constant(b) && computed(a)) {
-            let is_known = self.warnings.iter().any(|warning| warning.span == span);
-            if !is_known {
-                self.warnings.push(
-                    Message::warning(span, "the constant is a `double`: this is computed in double precision")
-                        .help("write an `f` behind the number, such as `0.5f`"),
-                );
-            }
+            let text = "the constant is a `double`: this is computed in double precision";
+            self.warn(Message::warning(span, text).help("write an `f` behind the number, such as `0.5f`"));
         }
     }
 
