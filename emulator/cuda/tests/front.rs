@@ -186,7 +186,7 @@ fn ends_soon(text: &str) {
 /// Texts that nest, or go on, when they are repeated.
 const NESTED: &str = "(@[@{@-@!@*@&@++@a = @a ? b : @a ? @(int)@sizeof @if (a) @for (;;) @do @f<@\
     a.b@a->@a[0]@f()@a + @a, @\
-    a < @int*@else if (a) @T(@T{@{{@#@case 0: @static_cast<int>(@#pragma unroll\n@if (a) {} else @int (*@int a[@\
+    a < @int*@else if (a) @T(@T{@{{@#@case 0: @static_cast<int>(@#pragma unroll\nif (a)\n@if (a) {} else @int (*@int a[@\
     void f(int @x = {@asm(@let a = @for a in @as f32 @\
     struct A { @template <int a = @extern \"C\" { @auto a = [](@&[@'@\"@\"a\" @/*@\
     0..@$@é@a ** @**";

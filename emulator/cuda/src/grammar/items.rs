@@ -46,6 +46,7 @@ impl Parser {
         let span = self.span();
         self.refuse_any("namespace", "{}")?;
         match &*self.peek().text {
+            _ if self.peek().kind == Kind::Pragma => drop(self.unroll()?),
             ";" => drop(self.bump()),
             "extern" if self.token(self.at + 1).kind == Kind::Str => {
                 self.bump();
@@ -190,6 +191,9 @@ impl Parser {
             let message = Message::error(returns.span, format!("the kernel `{}` returns something", name.text));
             let help = "a kernel has no caller on the GPU: it stores its results through a pointer";
             self.report(message.label("help: write `void`").help(help));
+        }
+        if let (false, Some(first)) = (is_kernel, launch_bounds.first()) {
+            self.error(first.span, "`__launch_bounds__` is for kernels only", "help: leave it out");
         }
         let mut body = None;
         if self.is("{") && (is_kernel || is_device || is_constexpr) {

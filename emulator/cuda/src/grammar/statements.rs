@@ -9,6 +9,8 @@ use super::{Parser, Result, words};
 /// Functions that do nothing unless called.
 const CALLED: &str = "__syncthreads __syncwarp __threadfence __threadfence_block __threadfence_system __trap";
 
+const LOOPS: &str = "for while do";
+
 impl Parser {
     /// Reads statements up to `}`. One that fails is left out.
     pub(super) fn statements(&mut self) -> Vec<Statement> {
@@ -44,11 +46,11 @@ impl Parser {
         let span = self.span();
         if self.peek().kind == Kind::Pragma {
             let unroll = self.unroll()?;
-            if self.is_any("for while do") {
-                return self.loop_after(unroll);
-            }
-            let message = Message::error(self.span(), "`#pragma unroll` stands before a loop").label("not a loop");
-            return Err(self.report(message.note(span, "the pragma")));
+            return match () {
+                () if self.is_any(LOOPS) => self.loop_after(unroll),
+                () if self.is("}") => Ok(StatementKind::Empty),
+                () => self.statement().map(|statement| statement.kind),
+            };
         }
         self.refuse_any("goto try throw co_return co_await", "{}")?;
         self.refuse_any("union class enum namespace template", "{} inside of a function")?;
@@ -208,11 +210,7 @@ impl Parser {
             return Ok(condition);
         }
         self.bump();
-        let condition = self.expression()?;
-        if let ExpressionKind::Assign(None, ..) = &condition.kind {
-            let label = "always the value on the right";
-            self.warn(condition.span, "this condition assigns, and does not compare", label, "`==` compares");
-        }
+        let condition = self.tested()?;
         self.expect(")")?;
         // Rust's `if (a) && (b) {`.
         if self.is_any("&& || == < > <= >= !=") {
@@ -221,6 +219,16 @@ impl Parser {
             let text = format!("the condition of `{word}` goes on behind its parentheses");
             self.report(Message::error(self.span(), text).label("not part of the condition").help(help));
             self.at = end;
+        }
+        Ok(condition)
+    }
+
+    /// Reads a condition, which rarely means to assign.
+    fn tested(&mut self) -> Result<Expression> {
+        let condition = self.expression()?;
+        if let ExpressionKind::Assign(None, ..) = &condition.kind {
+            let label = "always the value on the right";
+            self.warn(condition.span, "this condition assigns, and does not compare", label, "`==` compares");
         }
         Ok(condition)
     }
@@ -239,7 +247,7 @@ impl Parser {
             }
             let kind = self.declaration()?;
             first = Some(Box::new(Statement { span: start.to(self.previous()), kind }));
-            let condition = self.expression()?;
+            let condition = self.tested()?;
             self.expect(")")?;
             condition
         } else {
@@ -322,7 +330,7 @@ impl Parser {
             _ => Some(self.expression_statement()?),
         };
         let first = kind.map(|kind| Box::new(Statement { span: start.to(self.previous()), kind }));
-        let condition = if self.is(";") { None } else { Some(self.expression()?) };
+        let condition = if self.is(";") { None } else { Some(self.tested()?) };
         if self.is(")") {
             let text = "the head of `for` has three parts, with a `;` behind the first and second";
             let message = Message::error(self.span(), text).label("a `;` and the step are missing");
@@ -339,14 +347,17 @@ impl Parser {
         Ok(StatementKind::For { unroll, first, condition, step, body })
     }
 
-    fn unroll(&mut self) -> Result<Unroll> {
-        self.bump();
+    pub(super) fn unroll(&mut self) -> Result<Unroll> {
+        let span = self.bump();
         let is_full = self.peek().kind == Kind::PragmaEnd;
         let unroll = if is_full { Unroll::Full } else { Unroll::By(Box::new(self.expression()?)) };
         if self.peek().kind != Kind::PragmaEnd {
             return Err(self.unexpected("the end of the line"));
         }
         self.bump();
+        if !self.is_any(LOOPS) && self.peek().kind != Kind::Pragma {
+            self.warn(span, "`#pragma unroll` stands before a loop", "not before a loop, and without effect", "");
+        }
         Ok(unroll)
     }
 

@@ -8,7 +8,7 @@ use super::{Lowering, Result, Rvalue};
 use crate::message::Message;
 use crate::source::Span;
 use crate::ssa::{Block, Class, Compare, End, Num, Op, Value};
-use crate::tree::{BinaryOp, Expression, ExpressionKind, Initializer, Statement, StatementKind, UnaryOp, Unroll};
+use crate::tree::{BinaryOp, Expression, ExpressionKind, Initializer, Name, Statement, StatementKind, UnaryOp, Unroll};
 use crate::types::Type;
 
 /// Rounds of a loop that is unrolled because the source says so.
@@ -52,15 +52,11 @@ impl Lowering<'_> {
             StatementKind::Assert(assert) => self.assert(assert),
             StatementKind::Block(list) => self.scoped(|this| this.statements(list)),
             StatementKind::If { is_constexpr, first, condition, then, otherwise } => self.scoped(|this| {
-                if let Some(first) = first {
-                    this.statement(first)?;
-                }
+                this.head(first.as_deref(), [Some(&**then), otherwise.as_deref()])?;
                 this.if_else(*is_constexpr, condition, then, otherwise.as_deref())
             }),
             StatementKind::For { unroll, first, condition, step, body } => self.scoped(|this| {
-                if let Some(first) = first {
-                    this.statement(first)?;
-                }
+                this.head(first.as_deref(), [Some(&**body), None])?;
                 this.loop_of(one.span, unroll, condition.as_ref(), step.as_ref(), body)
             }),
             StatementKind::DoWhile { body, condition, .. } => self.do_while(one.span, body, condition),
@@ -88,13 +84,30 @@ impl Lowering<'_> {
         }
     }
 
+    /// Lowers the declaration in the head of a statement, whose names its bodies do not declare again.
+    fn head(&mut self, first: Option<&Statement>, bodies: [Option<&Statement>; 2]) -> Result<()> {
+        let Some(first) = first else { return Ok(()) };
+        for body in bodies.into_iter().flatten() {
+            let inside = match &body.kind {
+                StatementKind::Block(list) => &list[..],
+                _ => std::slice::from_ref(body),
+            };
+            for name in declared(first) {
+                if let Some(again) = inside.iter().flat_map(declared).find(|again| again.text == name.text) {
+                    return Err(super::twice(again, name.span));
+                }
+            }
+        }
+        self.statement(first)
+    }
+
     fn returned(&mut self, span: Span, value: Option<&Initializer>) -> Result<()> {
         let returns = self.frame().returns.clone();
         match (value, &returns) {
             (None, Type::Void) => {}
             (None, _) => {
                 let text = format!("`return` without a value in a function that returns `{returns}`");
-                return Err(Message::error(span, text).help("write the value after `return`").into());
+                self.warn(Message::warning(span, text).help("write the value after `return`"));
             }
             (Some(Initializer::Expression(value)), Type::Void) => {
                 let found = self.rvalue(value)?;
@@ -127,15 +140,6 @@ impl Lowering<'_> {
     }
 
     pub(super) fn condition(&mut self, condition: &Expression) -> Result<Value> {
-        if let ExpressionKind::Assign(None, to, _) = &condition.kind {
-            let text = "`=` assigns, and this is a condition";
-            let to = self.sources.text(to.span);
-            self.warnings.push(
-                Message::warning(condition.span, text)
-                    .label(format!("`{to}` changes here"))
-                    .help("write `==` to compare, or a second pair of parentheses to assign"),
-            );
-        }
         let value = self.rvalue(condition)?;
         self.truth(&value, condition.span)
     }
@@ -527,6 +531,15 @@ impl Lowering<'_> {
         self.graph.begin(join);
         let parts = variables.into_iter().map(|variable| self.graph.read(variable)).collect();
         Ok(Rvalue { ty, parts })
+    }
+}
+
+/// Returns the names that a statement declares around itself.
+fn declared(one: &Statement) -> Vec<&Name> {
+    match &one.kind {
+        StatementKind::Variables(list) => list.iter().map(|variable| &variable.name).collect(),
+        StatementKind::Alias(alias) => vec![&alias.name],
+        _ => Vec::new(),
     }
 }
 
