@@ -171,6 +171,65 @@ fn values_are_those_of_the_way_taken() {
     }
 }
 
+const ROUNDS: &str = r#"
+extern "C" __global__ void k(int* a, int* out, int n)
+{
+    int s = 0, last = -1, before = -1, k = 5;
+    for (int i = 0; i < n; ++i) {
+        s = s * 3 + a[i];
+        last = i;
+    }
+    for (int i = 0; i < n; ++i) {
+        before = out[0];
+        out[0] = before + a[i];
+    }
+    do {
+        s += k * a[k & 7];
+        k += 3;
+    } while (k < n);
+    for (unsigned i = n + 3; i < 16; i += 2) {
+        a[i] = s + a[i - 1];
+        s += 1;
+    }
+    out[1] = s;
+    out[2] = last;
+    out[3] = before;
+    out[4] = k;
+}
+"#;
+
+/// Loops whose rounds are not known run as often as they say, and what they leave is that of the last round.
+#[test]
+fn loops_run_all_their_rounds() {
+    let ptx = compile("rounds.cu", ROUNDS, tests::root()).expect("it compiles");
+    assert!(ptx.matches("nounroll").count() == 4, "four loops are unrolled:\n{ptx}");
+    for n in (-2..14).chain([i32::MIN, i32::MIN + 2]) {
+        let mut a: Vec<i32> = (0..16).map(|i| i * 37 % 11 - 3).collect();
+        let gpu = Gpu::default();
+        let module = gpu.load(&ptx).expect("PTX that loads");
+        let (source, target) = (gpu.upload(&a), gpu.upload(&[0i32; 5]));
+        gpu.run(&module, "k", Geometry::line(1, 1), &[source.into(), target.into(), n.into()]);
+        let read = &a[..n.max(0) as usize];
+        let mut s = read.iter().fold(0, |s, value| s * 3 + value);
+        let sum: i32 = read.iter().sum();
+        let before = read.last().map_or(-1, |last| sum - last);
+        let mut k = 5;
+        loop {
+            s += k * a[k as usize & 7];
+            k += 3;
+            if k >= n {
+                break;
+            }
+        }
+        for i in ((n + 3) as u32..16).step_by(2) {
+            a[i as usize] = s + a[i as usize - 1];
+            s += 1;
+        }
+        assert_eq!(gpu.read::<i32>(target, 5), [sum, s, n.max(0) - 1, before, k], "n = {n}");
+        assert_eq!(gpu.read::<i32>(source, 16), a, "n = {n}");
+    }
+}
+
 /// Codes with their lines, and values that are not as the head of the source says.
 fn reported(ran: &Ran) -> String {
     let findings = ran

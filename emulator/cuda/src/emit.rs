@@ -395,6 +395,9 @@ impl Emitter {
             let label = self.label(block);
             self.statements.push(Statement::Label(Default::default(), label));
         }
+        if data.unroll == 1 {
+            self.statements.push(Statement::Pragma(Default::default(), vec!["nounroll".to_owned()]));
+        }
         for &value in &data.code {
             self.instruction(value);
         }

@@ -271,6 +271,8 @@ pub(crate) struct BlockData {
     pub end: End,
     pub end_place: u32,
     pub before: Vec<Block>,
+    /// Of a loop's first block: the rounds that one test of its end is for. 1 keeps ptxas from more.
+    pub unroll: usize,
     /// True if all of `before` are known.
     is_sealed: bool,
     /// Values of variables at the block's end, as far as it is built.
@@ -366,6 +368,8 @@ pub(crate) struct Graph {
     pub constant: Vec<u16>,
     /// Objects that the source reads, also where the value read is known.
     pub read_objects: HashSet<u32>,
+    /// Addresses that each round of a loop adds to, and what they are first.
+    pub pointers: HashMap<Value, Value>,
     pub current: Block,
     /// Blocks in the order of the source.
     pub order: Vec<Block>,
@@ -577,7 +581,7 @@ impl Graph {
     }
 
     /// Begins the first block of a loop; [`Self::leave_loop`] ends the loop's part of the code.
-    pub(crate) fn enter_loop(&mut self) -> Block {
+    pub(crate) fn enter_loop(&mut self, unroll: usize) -> Block {
         let before = self.block();
         self.jump(before);
         self.seal(before);
@@ -585,6 +589,7 @@ impl Graph {
         self.loops.push(Loop { before, outer: self.around });
         self.around = Some(self.loops.len() - 1);
         let header = self.block();
+        self.data_mut(header).unroll = unroll;
         self.jump(header);
         self.begin(header);
         header
@@ -592,6 +597,38 @@ impl Graph {
 
     pub(crate) fn leave_loop(&mut self) {
         self.around = self.around.and_then(|inner| self.loops[inner].outer);
+    }
+
+    /// Makes the first block of a loop behind `before`, where what the loop does not change is computed.
+    pub(crate) fn block_of_loop(&mut self, before: Block) -> Block {
+        self.loops.push(Loop { before, outer: None });
+        let block = self.block();
+        self.data_mut(block).around = Some(self.loops.len() - 1);
+        block
+    }
+
+    /// Lets `new` dominate what `old` has dominated.
+    pub(crate) fn replace_dominator(&mut self, old: Block, new: Block) {
+        let BlockData { dominator, depth, above, .. } = *self.data(old);
+        for data in &mut self.blocks {
+            data.dominator = data.dominator.map(|one| if one == old { new } else { one });
+            data.above = if data.above == old { new } else { data.above };
+        }
+        let data = self.data_mut(new);
+        (data.dominator, data.depth, data.above) = (dominator, depth, above);
+    }
+
+    /// Forgets values that are no longer computed, and where others were.
+    pub(crate) fn number_again(&mut self) {
+        self.numbers.retain(|(op, ..), _| matches!(op, Op::Const(_)));
+        for &block in &self.order {
+            for &value in &self.blocks[block.0 as usize].code {
+                let found = &self.values[value.0 as usize];
+                if found.op.is_pure() {
+                    self.numbers.entry((found.op, found.class, found.args.clone())).or_default().push(value);
+                }
+            }
+        }
     }
 
     // Variables.
@@ -774,6 +811,7 @@ impl Graph {
                 Op::Address(object) => return Root::Object(object),
                 Op::Param { index, .. } => return Root::Param(index),
                 Op::Arith(Arith::Add, _) | Op::Arith(Arith::Sub, _) => address = found.args[0],
+                Op::Phi if let Some(&start) = self.pointers.get(&address) => address = start,
                 _ => return Root::Unknown,
             }
         }

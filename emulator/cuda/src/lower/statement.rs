@@ -15,6 +15,8 @@ use crate::types::Type;
 const MAX_ROUNDS: usize = 4096;
 /// Rounds times size of a loop that is unrolled although the source does not say so.
 const UNROLLED_SIZE: usize = 900;
+/// Rounds for one test of the end of a loop whose rounds are not known, as NVRTC has them.
+const UNROLLED_BY: usize = 4;
 
 /// A part of a variable, and the value that it has in each round of a loop.
 struct Assumed {
@@ -59,7 +61,7 @@ impl Lowering<'_> {
                 this.head(first.as_deref(), [Some(&**body), None])?;
                 this.loop_of(one.span, unroll, condition.as_ref(), step.as_ref(), body)
             }),
-            StatementKind::DoWhile { body, condition, .. } => self.do_while(one.span, body, condition),
+            StatementKind::DoWhile { unroll, body, condition } => self.do_while(one.span, unroll, body, condition),
             StatementKind::Switch { on, body } => self.scoped(|this| this.switch(on, body)),
             StatementKind::Case(_) | StatementKind::Default => {
                 Err(Message::unsupported(one.span, "a `case` that is not directly inside of a `switch`").into())
@@ -224,9 +226,7 @@ impl Lowering<'_> {
                 return self.unrolled(key, rounds, condition, step, body);
             }
         }
-        if let Unroll::By(by) = unroll {
-            self.constant(by)?;
-        }
+        let unroll = self.rounds_at_once(unroll)?;
         let exit = self.graph.block();
         self.at_statement(span);
         if let Some(condition) = condition {
@@ -236,7 +236,7 @@ impl Lowering<'_> {
             self.graph.begin(inside);
         }
         let touched = touched::of_loop(condition, step, body);
-        let header = self.graph.enter_loop();
+        let header = self.graph.enter_loop(unroll);
         let assumed = self.assume(key, &touched, header);
         self.round(body, step, exit)?;
         match condition {
@@ -266,11 +266,20 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn do_while(&mut self, span: Span, body: &Statement, condition: &Expression) -> Result<()> {
+    /// Returns how many rounds of a loop one test of its end is for, where that can be.
+    fn rounds_at_once(&mut self, unroll: &Unroll) -> Result<usize> {
+        Ok(match unroll {
+            Unroll::By(by) => self.constant(by)?.clamp(1, MAX_ROUNDS as i64) as usize,
+            _ => UNROLLED_BY,
+        })
+    }
+
+    fn do_while(&mut self, span: Span, unroll: &Unroll, body: &Statement, condition: &Expression) -> Result<()> {
         let key = self.key(span);
+        let unroll = self.rounds_at_once(unroll)?;
         let exit = self.graph.block();
         let touched = touched::of_loop(Some(condition), None, body);
-        let header = self.graph.enter_loop();
+        let header = self.graph.enter_loop(unroll);
         let assumed = self.assume(key, &touched, header);
         self.round(body, None, exit)?;
         self.at_statement(condition.span);
