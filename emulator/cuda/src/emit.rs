@@ -259,11 +259,7 @@ impl Emitter {
             (None, other) | (other, None) => other,
             (Some(a), Some(b)) => Some(if a == b { a } else { Space::Generic }),
         };
-        let values: Vec<Value> = graph
-            .order
-            .iter()
-            .flat_map(|&block| graph.data(block).phis.iter().chain(&graph.data(block).code).copied())
-            .collect();
+        let values: Vec<Value> = passes::all_code(graph).collect();
         loop {
             let mut changed = false;
             for &value in &values {
@@ -656,15 +652,8 @@ impl Emitter {
             Op::Param { index, offset, num } => {
                 let base = Some(format!("{}_param_{index}", self.kernel.symbol));
                 let operand = Operand::Address { base, offset: i64::from(offset) };
-                if num == Num::Bool {
-                    let byte = self.fresh(Class::I32);
-                    self.add("ld.param.u8", vec![name(&byte), operand]);
-                    let to = self.register(value);
-                    return self.add("setp.ne.s32", vec![name(to), name(byte), int(0)]);
-                }
-                let mnemonic = self.access("ld", Space::Generic, num, (false, false, 1)).replacen("ld", "ld.param", 1);
-                let to = self.register(value);
-                self.add(&mnemonic, vec![name(to), operand]);
+                let mnemonic = self.access("ld.param", Space::Generic, num, (false, false, 1));
+                self.load(value, num, &mnemonic, operand);
             }
             Op::Special(register) => {
                 let to = self.register(value);
@@ -751,14 +740,7 @@ impl Emitter {
             Op::Load { num, is_volatile, is_constant, .. } => {
                 let (address, space) = self.address(args[0]);
                 let mnemonic = self.access("ld", space, num, (is_volatile, is_constant, 1));
-                if num == Num::Bool {
-                    let byte = self.fresh(Class::I32);
-                    self.add(&mnemonic, vec![name(&byte), address]);
-                    let to = self.register(value);
-                    return self.add("setp.ne.s32", vec![name(to), name(byte), int(0)]);
-                }
-                let to = self.register(value);
-                self.add(&mnemonic, vec![name(to), address]);
+                self.load(value, num, &mnemonic, address);
             }
             Op::LoadVector { num, n, is_volatile, is_constant } => {
                 let (address, space) = self.address(args[0]);
@@ -822,6 +804,18 @@ impl Emitter {
             }
             Op::Const(_) | Op::Undef | Op::Part(_) | Op::Phi => {}
         }
+    }
+
+    /// Loads a scalar; a `bool` from its byte.
+    fn load(&mut self, value: Value, num: Num, mnemonic: &str, from: Operand) {
+        if num == Num::Bool {
+            let byte = self.fresh(Class::I32);
+            self.add(mnemonic, vec![name(&byte), from]);
+            let to = self.register(value);
+            return self.add("setp.ne.s32", vec![name(to), name(byte), int(0)]);
+        }
+        let to = self.register(value);
+        self.add(mnemonic, vec![name(to), from]);
     }
 
     /// An instruction with a result and values.

@@ -304,7 +304,7 @@ impl<'a> Lowering<'a> {
                 _ => {}
             }
         }
-        Err(Message::unsupported(function.name.span, "a kernel with so many local arrays and loops").into())
+        unsupported(function.name.span, "a kernel with so many local arrays and loops")
     }
 
     /// Begins code that belongs to no kernel yet.
@@ -321,16 +321,14 @@ impl<'a> Lowering<'a> {
     fn attempt(&mut self, function: &Rc<Function>) -> Result<Kernel> {
         self.reset();
         if function.name.text.is_empty() {
-            return Err(Message::error(function.span, "a function without a name").into());
+            return error(function.span, "a function without a name");
         }
         let symbol = self.symbol(function, &[], None)?;
         let exit = self.graph.block();
         self.frames.push(Frame::new(function, &symbol, vec![Scope::new()], exit));
         if let Some(one) = function.template.first() {
-            let text = "a kernel that is a template, and that nothing instantiates,";
-            return Err(Message::unsupported(one.name.span, text)
-                .help("name its arguments in a kernel that is no template and calls it")
-                .into());
+            return unsupported(one.name.span, "a kernel that is a template, and that nothing instantiates,")
+                .help("name its arguments in a kernel that is no template and calls it");
         }
         self.returns(function)?;
         self.at_statement(function.name.span);
@@ -344,11 +342,9 @@ impl<'a> Lowering<'a> {
             let ty = self.parameter_type(parameter)?;
             let is_reference = matches!(parameter.ty.kind, tree::TypeKind::Reference(_));
             if is_reference && function.is_kernel {
-                let text = "a kernel's parameter cannot be a reference";
-                return Err(Message::error(parameter.ty.span, text)
+                return error(parameter.ty.span, "a kernel's parameter cannot be a reference")
                     .label("the host's memory is not the GPU's")
-                    .help("pass the value, or a pointer to memory of the GPU")
-                    .into());
+                    .help("pass the value, or a pointer to memory of the GPU");
             }
             let number = index as u16;
             if is_reference {
@@ -359,7 +355,7 @@ impl<'a> Lowering<'a> {
             }
             let parts = ty.ty.parts();
             let Some(parts) = parts else {
-                return Err(Message::unsupported(parameter.ty.span, "a parameter as large as this").into());
+                return unsupported(parameter.ty.span, "a parameter as large as this");
             };
             if let Type::Pointer(to) = &ty.ty
                 && parameter.is_restrict
@@ -385,9 +381,7 @@ impl<'a> Lowering<'a> {
         let text = &self.sources.files[usize::from(last.file)].text;
         let brace = text.get(last.end as usize..).and_then(|rest| rest.find('}')).unwrap_or(0) as u32;
         self.at_statement(Span { start: last.end + brace, ..last });
-        self.graph.jump(exit);
-        self.graph.seal(exit);
-        self.graph.begin(exit);
+        self.graph.join(exit);
         self.graph.end(End::Return);
         let (graph, sites) = (std::mem::take(&mut self.graph), std::mem::take(&mut self.sites));
         Ok(Kernel { symbol, graph, sites, parameters, bounds })
@@ -397,7 +391,7 @@ impl<'a> Lowering<'a> {
     fn returns(&mut self, function: &Function) -> Result<()> {
         let returns = self.resolve(&function.returns)?.ty;
         if let tree::TypeKind::Reference(_) = function.returns.kind {
-            return Err(Message::unsupported(function.returns.span, "a function that returns a reference").into());
+            return unsupported(function.returns.span, "a function that returns a reference");
         }
         if returns != Type::Void {
             let name = Name { span: function.returns.span, text: "result".into() };
@@ -433,9 +427,7 @@ impl<'a> Lowering<'a> {
         let n_values = self.n_values + self.graph.values.len();
         if self.steps > MAX_STEPS || n_values > MAX_VALUES || self.graph.blocks.len() > MAX_BLOCKS {
             let text = "a kernel of so many instructions, once its loops are unrolled and its calls inlined,";
-            return Err(Message::unsupported(span, text)
-                .help("write `#pragma unroll 1` before the loop that repeats most")
-                .into());
+            return unsupported(span, text).help("write `#pragma unroll 1` before the loop that repeats most");
         }
         Ok(())
     }
@@ -588,7 +580,7 @@ impl<'a> Lowering<'a> {
             return Ok(Rvalue { ty: Type::pointer(element), parts: vec![from.address] });
         }
         let Some(parts) = from.ty.ty.parts() else {
-            return Err(Message::unsupported(span, format!("a value of `{}`", from.ty)).into());
+            return unsupported(span, format!("a value of `{}`", from.ty));
         };
         self.steps += parts.len() as u64;
         let values = parts.into_iter().map(|(offset, num)| {
@@ -714,6 +706,35 @@ impl<'a> Lowering<'a> {
 
     fn int_value(&mut self, value: i64) -> Rvalue {
         Rvalue { ty: INT, parts: vec![self.graph.int(Class::I32, value)] }
+    }
+}
+
+fn error<T>(span: Span, text: impl Into<String>) -> Result<T> {
+    Err(Message::error(span, text).into())
+}
+
+fn unsupported<T>(span: Span, text: impl Into<String>) -> Result<T> {
+    Err(Message::unsupported(span, text).into())
+}
+
+/// More words for the message of an error.
+trait Explained {
+    fn label(self, text: impl Into<String>) -> Self;
+    fn help(self, text: impl Into<String>) -> Self;
+    fn note(self, span: Span, text: impl Into<String>) -> Self;
+}
+
+impl<T> Explained for Result<T> {
+    fn label(self, text: impl Into<String>) -> Self {
+        self.map_err(|message| message.label(text).into())
+    }
+
+    fn help(self, text: impl Into<String>) -> Self {
+        self.map_err(|message| message.help(text).into())
+    }
+
+    fn note(self, span: Span, text: impl Into<String>) -> Self {
+        self.map_err(|message| message.note(span, text).into())
     }
 }
 

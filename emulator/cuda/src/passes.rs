@@ -38,7 +38,8 @@ pub(crate) fn addressed(graph: &Graph) -> Vec<u64> {
     keys
 }
 
-fn all_code(graph: &Graph) -> impl Iterator<Item = Value> + '_ {
+/// Returns the phis and the code of all blocks.
+pub(crate) fn all_code(graph: &Graph) -> impl Iterator<Item = Value> + '_ {
     graph.order.iter().flat_map(|&block| {
         let data = graph.data(block);
         data.phis.iter().chain(&data.code).copied()

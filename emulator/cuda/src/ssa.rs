@@ -8,7 +8,7 @@ mod fold;
 
 use crate::map::{HashMap, HashSet};
 
-pub(crate) use fold::convert;
+pub(crate) use fold::{convert, evaluate};
 
 /// Values of memory that are kept at a time, and branches above a block that are looked at.
 const MAX_KNOWN: usize = 256;
@@ -116,7 +116,7 @@ impl Num {
 
 /// Binary operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Arith {
+pub enum Arith {
     Add,
     Sub,
     Mul,
@@ -133,7 +133,7 @@ pub(crate) enum Arith {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Compare {
+pub enum Compare {
     Eq,
     Ne,
     Lt,
@@ -387,8 +387,7 @@ impl Graph {
     pub(crate) fn new() -> Self {
         let mut graph = Self::default();
         let first = graph.block();
-        graph.seal(first);
-        graph.begin(first);
+        graph.go_on(first);
         graph
     }
 
@@ -500,8 +499,7 @@ impl Graph {
     /// Goes on where nothing leads to, behind a `return` or `break`.
     pub(crate) fn begin_unreachable(&mut self) {
         let block = self.block();
-        self.seal(block);
-        self.begin(block);
+        self.go_on(block);
     }
 
     pub(crate) fn end(&mut self, end: End) {
@@ -575,6 +573,18 @@ impl Graph {
         self.end(End::Jump(to));
     }
 
+    /// Goes on in a block to which all ways are known.
+    pub(crate) fn go_on(&mut self, block: Block) {
+        self.seal(block);
+        self.begin(block);
+    }
+
+    /// Leads to a block, and goes on there: no other way will lead to it.
+    pub(crate) fn join(&mut self, block: Block) {
+        self.jump(block);
+        self.go_on(block);
+    }
+
     /// Returns whether any way leads to a block.
     pub(crate) fn is_reached(&self, block: Block) -> bool {
         block == Block(0) || !self.data(block).before.is_empty()
@@ -584,8 +594,7 @@ impl Graph {
     pub(crate) fn enter_loop(&mut self, unroll: usize) -> Block {
         let before = self.block();
         self.jump(before);
-        self.seal(before);
-        self.begin(before);
+        self.go_on(before);
         self.loops.push(Loop { before, outer: self.around });
         self.around = Some(self.loops.len() - 1);
         let header = self.block();

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::source::Span;
+pub use crate::ssa::{Arith, Compare};
 
 /// A source with its headers, in order.
 #[derive(Debug, Clone, Default)]
@@ -307,22 +308,36 @@ pub enum UnaryOp {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BinaryOp {
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Rem,
-    And,
-    Or,
-    Xor,
-    Shl,
-    Shr,
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-    Equal,
-    NotEqual,
+    Arith(Arith),
+    Compare(Compare),
     LogicalAnd,
     LogicalOr,
+}
+
+/// Binary operators with their precedence.
+pub(crate) const BINARY: [(&str, u8, BinaryOp); 18] = [
+    ("||", 1, BinaryOp::LogicalOr),
+    ("&&", 2, BinaryOp::LogicalAnd),
+    ("|", 3, BinaryOp::Arith(Arith::Or)),
+    ("^", 4, BinaryOp::Arith(Arith::Xor)),
+    ("&", 5, BinaryOp::Arith(Arith::And)),
+    ("==", 6, BinaryOp::Compare(Compare::Eq)),
+    ("!=", 6, BinaryOp::Compare(Compare::Ne)),
+    ("<", 7, BinaryOp::Compare(Compare::Lt)),
+    (">", 7, BinaryOp::Compare(Compare::Gt)),
+    ("<=", 7, BinaryOp::Compare(Compare::Le)),
+    (">=", 7, BinaryOp::Compare(Compare::Ge)),
+    ("<<", 8, BinaryOp::Arith(Arith::Shl)),
+    (">>", 8, BinaryOp::Arith(Arith::Shr)),
+    ("+", 9, BinaryOp::Arith(Arith::Add)),
+    ("-", 9, BinaryOp::Arith(Arith::Sub)),
+    ("*", 10, BinaryOp::Arith(Arith::Mul)),
+    ("/", 10, BinaryOp::Arith(Arith::Div)),
+    ("%", 10, BinaryOp::Arith(Arith::Rem)),
+];
+
+impl BinaryOp {
+    pub(crate) fn sign(self) -> &'static str {
+        BINARY.iter().find(|row| row.2 == self).map_or("", |row| row.0)
+    }
 }

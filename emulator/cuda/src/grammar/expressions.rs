@@ -5,34 +5,12 @@ use std::rc::Rc;
 use crate::lex::{self, Kind, Number};
 use crate::message::Message;
 use crate::source::Span;
-use crate::tree::{BinaryOp, CastKind, Expression, ExpressionKind, Initializer, Name, TypeKind, UnaryOp};
+use crate::tree::{BINARY, CastKind, Expression, ExpressionKind, Initializer, Name, TypeKind, UnaryOp};
 
 use super::{Meaning, Parser, Result, types, words};
 
 /// Bytes of a string, after those side by side are joined.
 const MAX_STRING_BYTES: usize = 1 << 16;
-
-/// Operators by precedence.
-const BINARY: [(&str, u8, BinaryOp); 18] = [
-    ("||", 1, BinaryOp::LogicalOr),
-    ("&&", 2, BinaryOp::LogicalAnd),
-    ("|", 3, BinaryOp::Or),
-    ("^", 4, BinaryOp::Xor),
-    ("&", 5, BinaryOp::And),
-    ("==", 6, BinaryOp::Equal),
-    ("!=", 6, BinaryOp::NotEqual),
-    ("<", 7, BinaryOp::Less),
-    (">", 7, BinaryOp::Greater),
-    ("<=", 7, BinaryOp::LessEqual),
-    (">=", 7, BinaryOp::GreaterEqual),
-    ("<<", 8, BinaryOp::Shl),
-    (">>", 8, BinaryOp::Shr),
-    ("+", 9, BinaryOp::Add),
-    ("-", 9, BinaryOp::Sub),
-    ("*", 10, BinaryOp::Mul),
-    ("/", 10, BinaryOp::Div),
-    ("%", 10, BinaryOp::Rem),
-];
 
 const PREFIXES: [(&str, UnaryOp); 6] = [
     ("-", UnaryOp::Minus),

@@ -2,7 +2,7 @@
 
 use crate::lex::{Kind, Token, one_of};
 use crate::message::Message;
-use crate::tree::{BinaryOp, Expression, ExpressionKind, Initializer, Statement, StatementKind, Unroll};
+use crate::tree::{BinaryOp, Compare, Expression, ExpressionKind, Initializer, Statement, StatementKind, Unroll};
 
 use super::{Parser, Result, words};
 
@@ -184,7 +184,7 @@ impl Parser {
             {
                 self.warn(expression.span, "this statement does nothing", "a value that nothing uses", "");
             }
-            ExpressionKind::Binary(BinaryOp::Equal, ..) => {
+            ExpressionKind::Binary(BinaryOp::Compare(Compare::Eq), ..) => {
                 let text = "this statement compares, and does nothing with the result";
                 self.warn(expression.span, text, "help: `=` assigns", "");
             }

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use super::template::Argument;
-use super::{Binding, Frame, Lowering, Lvalue, MAX_CALL_DEPTH, Result, Rvalue, Scope};
+use super::{
+    Binding, Explained as _, Frame, Lowering, Lvalue, MAX_CALL_DEPTH, Result, Rvalue, Scope, error, unsupported,
+};
 use crate::message::Message;
 use crate::source::Span;
 use crate::tree::{Expression, ExpressionKind, Function, TemplateArgument, TypeKind};
@@ -38,13 +40,12 @@ struct Candidate {
 impl Lowering<'_> {
     pub(super) fn call(&mut self, one: &Expression, function: &Expression, arguments: &[Expression]) -> Result<Rvalue> {
         let ExpressionKind::Name { scope: None, name, arguments: template } = &function.kind else {
-            return Err(Message::unsupported(function.span, "a call of what is not the name of a function").into());
+            return unsupported(function.span, "a call of what is not the name of a function");
         };
         let names = self.names;
         let Some(functions) = names.functions.get(&name.text) else {
             if let Some(Binding::Variable(_) | Binding::Constant(_)) = self.find(&name.text)? {
-                let text = format!("`{}` is a variable, and only functions are called", name.text);
-                return Err(Message::error(name.span, text).into());
+                return error(name.span, format!("`{}` is a variable, and only functions are called", name.text));
             }
             let mut values = Vec::new();
             for argument in arguments {
@@ -90,15 +91,14 @@ impl Lowering<'_> {
         candidates.sort_by_key(|one| (std::cmp::Reverse(one.exact), !one.function.template.is_empty()));
         let is_tie = matches!(&candidates[..], [a, b, ..] if a.exact == b.exact && a.function.template.is_empty() == b.function.template.is_empty());
         if is_tie {
-            let text = format!("a call that several functions `{}` fit equally well", name.text);
-            return Err(Message::unsupported(one.span, text).into());
+            return unsupported(one.span, format!("a call that several functions `{}` fit equally well", name.text));
         }
         match (candidates.into_iter().next(), refused) {
             (Some(chosen), _) => self.inline(chosen, given, &spans, one.span),
             (None, Some(message)) => Err(message),
             (None, None) => {
                 let text = format!("a call of `{}`, whose body is not in this file,", name.text);
-                Err(Message::unsupported(name.span, text).into())
+                unsupported(name.span, text)
             }
         }
     }
@@ -112,11 +112,13 @@ impl Lowering<'_> {
         };
         if function.is_kernel {
             return Err(error(format!("`{name}` is a kernel: only the host launches it"))
-                .map_help("make what both do a `__device__` function"));
+                .help("make what both do a `__device__` function")
+                .into());
         }
         if !function.is_device && !function.is_constexpr {
             return Err(error(format!("`{name}` is a function of the host, and this runs on the GPU"))
-                .map_help(&format!("write `__device__` before `{name}`")));
+                .help(format!("write `__device__` before `{name}`"))
+                .into());
         }
         let least = function.parameters.iter().take_while(|one| one.default.is_none()).count();
         let most = function.parameters.len();
@@ -171,8 +173,8 @@ impl Lowering<'_> {
         let is_inside =
             self.frames.iter().any(|frame| Rc::ptr_eq(&frame.function, &function) && !frame.symbol.is_empty());
         if is_inside && function.template.is_empty() || self.frames.len() > MAX_CALL_DEPTH {
-            let text = format!("a function that calls itself, as `{}` does,", function.name.text);
-            return Err(Message::unsupported(span, text).help("write a loop").into());
+            return unsupported(span, format!("a function that calls itself, as `{}` does,", function.name.text))
+                .help("write a loop");
         }
         self.at(span);
         // Arguments by value are converted before the call; what a default needs is looked up where it is written.
@@ -188,9 +190,8 @@ impl Lowering<'_> {
                 Given::Place(place) if *is_reference && place.ty.ty.is_same(&ty.ty) => {
                     if place.ty.is_const && !ty.is_const {
                         let text = format!("`{}` may change its argument, which is `const` here", function.name.text);
-                        return Err(Message::error(argument_span, text)
-                            .note(parameter.ty.span, "a reference that is not to `const`")
-                            .into());
+                        return error(argument_span, text)
+                            .note(parameter.ty.span, "a reference that is not to `const`");
                     }
                     Lvalue { address: place.address, ty: ty.clone() }
                 }
@@ -204,15 +205,12 @@ impl Lowering<'_> {
                             "`{}` changes this argument, so it must be a variable of `{}`",
                             function.name.text, ty.ty
                         );
-                        return Err(Message::error(argument_span, text)
-                            .note(parameter.ty.span, "the parameter is a reference")
-                            .into());
+                        return error(argument_span, text).note(parameter.ty.span, "the parameter is a reference");
                     }
                     if let Type::Array(..) = ty.ty {
                         let text = format!("expected an array `{}`, found `{}`", ty.ty, argument.ty().ty);
-                        return Err(Message::error(argument_span, text)
-                            .note(parameter.ty.span, "the parameter is a reference to an array of this size")
-                            .into());
+                        return error(argument_span, text)
+                            .note(parameter.ty.span, "the parameter is a reference to an array of this size");
                     }
                     let value = self.convert(&value, &ty.ty, argument_span).map_err(|message| {
                         Box::new(message.note(parameter.ty.span, format!("the parameter of `{}`", function.name.text)))
@@ -243,9 +241,7 @@ impl Lowering<'_> {
             self.bind(&name, Binding::Variable(place))?;
         }
         self.body(&function)?;
-        self.graph.jump(exit);
-        self.graph.seal(exit);
-        self.graph.begin(exit);
+        self.graph.join(exit);
         let result = self.frames.pop().and_then(|frame| frame.result);
         (self.statement, self.call) = (statement, call);
         self.set_place(here);
@@ -253,16 +249,5 @@ impl Lowering<'_> {
             Some(result) => self.read(&result, span),
             None => Ok(Rvalue { ty: Type::Void, parts: Vec::new() }),
         }
-    }
-}
-
-trait WithHelp {
-    fn map_help(self, help: &str) -> Self;
-}
-
-impl WithHelp for Box<Message> {
-    fn map_help(mut self, help: &str) -> Self {
-        self.help = Some(help.to_owned());
-        self
     }
 }

@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Binding, Lowering, Lvalue, Named, Result, Rvalue, Scope};
-use crate::message::Message;
+use super::{Binding, Explained as _, Lowering, Lvalue, Named, Result, Rvalue, Scope, error, unsupported};
 use crate::source::Span;
 use crate::ssa::{Class, Object, Op, Space};
 use crate::tree::{Initializer, Storage, TypeKind, Variable};
@@ -23,11 +22,10 @@ impl Lowering<'_> {
                 return self.bind(&one.name, Binding::Variable(object));
             }
             Storage::Static if !one.is_constexpr && !one.ty.is_const => {
-                return Err(Message::unsupported(one.span, "a `static` variable in a function of the GPU").into());
+                return unsupported(one.span, "a `static` variable in a function of the GPU");
             }
             Storage::Constant | Storage::Device => {
-                let text = "`__constant__` and `__device__` variables are declared outside of functions";
-                return Err(Message::error(one.span, text).into());
+                return error(one.span, "`__constant__` and `__device__` variables are declared outside of functions");
             }
             _ => {}
         }
@@ -47,7 +45,7 @@ impl Lowering<'_> {
             ty.is_const = true;
         }
         if ty.ty == Type::Void {
-            return Err(Message::error(one.ty.span, "a variable cannot be `void`").into());
+            return error(one.ty.span, "a variable cannot be `void`");
         }
         self.complete_array(&mut ty, one)?;
         let align = self.alignment(one)?;
@@ -56,8 +54,8 @@ impl Lowering<'_> {
         if let Some(value) = &one.value {
             self.initialize(&object, Some(value), one.span)?;
         } else if object.ty.is_const {
-            let text = format!("the constant `{}` has no value", one.name.text);
-            return Err(Message::error(one.name.span, text).help("write ` = ` and the value").into());
+            return error(one.name.span, format!("the constant `{}` has no value", one.name.text))
+                .help("write ` = ` and the value");
         }
         if one.is_constexpr
             && let Ok(value) = self.read(&object, one.span)
@@ -65,14 +63,14 @@ impl Lowering<'_> {
         {
             let text =
                 format!("`{}` is `constexpr`, and its value is not known when the kernel is compiled", one.name.text);
-            return Err(Message::error(one.span, text).help("write `const` instead of `constexpr`").into());
+            return error(one.span, text).help("write `const` instead of `constexpr`");
         }
         self.bind(&one.name, Binding::Variable(object))
     }
 
     fn declare_reference(&mut self, one: &Variable, to: &crate::tree::TypeName) -> Result<()> {
         let Some(Initializer::Expression(value)) = &one.value else {
-            return Err(Message::error(one.span, "a reference needs a value to refer to").into());
+            return error(one.span, "a reference needs a value to refer to");
         };
         let wanted = match to.kind {
             TypeKind::Auto => None,
@@ -93,7 +91,7 @@ impl Lowering<'_> {
             Some(place) => {
                 let wanted = wanted.map_or(String::new(), |ty| ty.to_string());
                 let text = format!("a reference to `{wanted}` cannot refer to a value of `{}`", place.ty.ty);
-                return Err(Message::error(value.span, text).into());
+                return error(value.span, text);
             }
             None => self.lvalue(value)?,
         };
@@ -117,10 +115,8 @@ impl Lowering<'_> {
         if let Type::Array(_, 0) = ty.ty
             && one.storage != Storage::SharedExtern
         {
-            let text = format!("the array `{}` has no size", one.name.text);
-            return Err(Message::error(one.name.span, text)
-                .help("write the number of its elements in the brackets")
-                .into());
+            return error(one.name.span, format!("the array `{}` has no size", one.name.text))
+                .help("write the number of its elements in the brackets");
         }
         Ok(())
     }
@@ -131,9 +127,7 @@ impl Lowering<'_> {
         self.complete_array(&mut ty, one)?;
         if let Some(Initializer::Expression(value)) = &one.value {
             let text = format!("the shared variable `{}` cannot be initialized where it is declared", one.name.text);
-            return Err(Message::error(value.span, text)
-                .help("let one thread store the value, and wait at `__syncthreads()`")
-                .into());
+            return error(value.span, text).help("let one thread store the value, and wait at `__syncthreads()`");
         }
         let align = self.alignment(one)?.unwrap_or(1).max(ty.ty.align());
         let is_extern = one.storage == Storage::SharedExtern;
@@ -175,9 +169,7 @@ impl Lowering<'_> {
         match value {
             Some(Initializer::Expression(value)) => {
                 if let Type::Array(..) = to.ty.ty {
-                    return Err(
-                        Message::error(value.span, "an array takes its first values from a list in braces").into()
-                    );
+                    return error(value.span, "an array takes its first values from a list in braces");
                 }
                 let found = self.rvalue(value)?;
                 let found = self.convert(&found, &to.ty.ty, value.span)?;
@@ -194,7 +186,7 @@ impl Lowering<'_> {
                         default(self);
                         self.fill(to, &mut list.iter().peekable(), false)
                     }
-                    _ => Err(Message::unsupported(*span, format!("a constructor of `{}`", to.ty)).into()),
+                    _ => unsupported(*span, format!("a constructor of `{}`", to.ty)),
                 }
             }
             Some(Initializer::List(span, list)) => {
@@ -211,8 +203,7 @@ impl Lowering<'_> {
                     _ => self.fill(to, &mut rest, true)?,
                 }
                 if rest.peek().is_some() {
-                    let text = format!("there are more values than `{}` has room for", to.ty);
-                    return Err(Message::error(*span, text).into());
+                    return error(*span, format!("there are more values than `{}` has room for", to.ty));
                 }
                 Ok(())
             }
@@ -238,11 +229,8 @@ impl Lowering<'_> {
             Type::Array(of, n) => {
                 let bytes = of.ty.bytes();
                 if *n as usize > crate::types::MAX_PARTS {
-                    return Err(Message::unsupported(
-                        rest.peek().map_or(Span::default(), |one| span_of(one)),
-                        "an array as large as this with first values",
-                    )
-                    .into());
+                    let text = "an array as large as this with first values";
+                    return unsupported(rest.peek().map_or(Span::default(), |one| span_of(one)), text);
                 }
                 (0..*n).map(|i| (i * bytes, (**of).clone())).collect()
             }
@@ -301,11 +289,10 @@ impl Lowering<'_> {
         let names = self.names;
         let Some(one) = names.variables.get(name) else { return Ok(None) };
         if self.evaluating.iter().any(|other| **other == *name) {
-            let text = format!("the value of `{name}` depends on itself");
-            return Err(Message::error(one.name.span, text).into());
+            return error(one.name.span, format!("the value of `{name}` depends on itself"));
         }
         if self.evaluating.len() > MAX_EVALUATING {
-            return Err(Message::unsupported(one.name.span, "a constant behind so many others").into());
+            return unsupported(one.name.span, "a constant behind so many others");
         }
         self.evaluating.push(one.name.text.clone());
         let frames = std::mem::take(&mut self.frames);
@@ -322,10 +309,9 @@ impl Lowering<'_> {
             Storage::Shared | Storage::SharedExtern => return Ok(Binding::Variable(self.shared(one)?)),
             Storage::None | Storage::Static if !one.is_constexpr && !one.ty.is_const => {
                 let text = format!("`{}` is a variable of the host, and kernels run on the GPU", one.name.text);
-                return Err(Message::error(one.name.span, text)
+                return error(one.name.span, text)
                     .label("declared here without `__device__`")
-                    .help("write `constexpr` before it if it never changes, or `__device__` if kernels share it")
-                    .into());
+                    .help("write `constexpr` before it if it never changes, or `__device__` if kernels share it");
             }
             _ => {}
         }
@@ -341,8 +327,8 @@ impl Lowering<'_> {
         let value = match &one.value {
             None if is_mutable => None,
             None => {
-                let text = format!("the constant `{}` has no value", one.name.text);
-                return Err(Message::error(one.name.span, text).help("write ` = ` and the value").into());
+                return error(one.name.span, format!("the constant `{}` has no value", one.name.text))
+                    .help("write ` = ` and the value");
             }
             Some(Initializer::Expression(value)) if ty.is_none() => Some(self.rvalue(value)?),
             Some(value) => {
@@ -364,8 +350,7 @@ impl Lowering<'_> {
             .map(|value| value.parts.iter().map(|&part| self.graph.constant_of(part)).collect::<Option<Vec<u64>>>())
             .unwrap_or(Some(Vec::new()));
         let Some(bits) = bits else {
-            let text = format!("the value of `{}` is not known when the file is compiled", one.name.text);
-            return Err(Message::error(one.span, text).into());
+            return error(one.span, format!("the value of `{}` is not known when the file is compiled", one.name.text));
         };
         if !is_mutable && ty.ty.num().is_some() {
             let value = value.expect("it has a value");
@@ -395,10 +380,10 @@ impl Lowering<'_> {
     pub(super) fn with_scope<T>(&mut self, scope: Scope, lower: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let function = self.frames.last().map(|frame| frame.function.clone());
         let Some(function) = function.or_else(|| self.names.functions.values().flatten().next().cloned()) else {
-            return Err(Message::unsupported(Span::default(), "a file without functions").into());
+            return unsupported(Span::default(), "a file without functions");
         };
         if self.frames.len() > super::MAX_CALL_DEPTH + MAX_EVALUATING {
-            return Err(Message::unsupported(function.name.span, "a name behind so many others").into());
+            return unsupported(function.name.span, "a name behind so many others");
         }
         let exit = self.graph.block();
         self.frames.push(super::Frame::new(&function, "", vec![scope], exit));

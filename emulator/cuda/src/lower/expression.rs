@@ -1,6 +1,6 @@
 //! Expressions: types are checked and converted as C++ does.
 
-use super::{Binding, Lowering, Lvalue, Result, Rvalue};
+use super::{Binding, Explained as _, Lowering, Lvalue, Result, Rvalue, error, unsupported};
 use crate::message::Message;
 use crate::source::Span;
 use crate::ssa::{Arith, Class, Compare, Num, Op, Value};
@@ -27,11 +27,9 @@ impl Lowering<'_> {
             ExpressionKind::Cast(_, TypeName { kind: crate::tree::TypeKind::Void, .. }, of) => self.discarded(of),
             ExpressionKind::Name { name, scope: None, .. } => {
                 if intrinsic_name(&name.text) && self.find(&name.text)?.is_none() {
-                    let text = format!("`{};` names a function and does not call it", name.text);
-                    return Err(Message::error(one.span, text)
+                    return error(one.span, format!("`{};` names a function and does not call it", name.text))
                         .label("this does nothing")
-                        .help(format!("write `{}();`", name.text))
-                        .into());
+                        .help(format!("write `{}();`", name.text));
                 }
                 self.rvalue(one).map(|_| ())
             }
@@ -42,8 +40,7 @@ impl Lowering<'_> {
     pub(super) fn constant(&mut self, one: &Expression) -> Result<i64> {
         let value = self.rvalue(one)?;
         if !value.ty.is_integer() {
-            let text = format!("a whole number is needed here, and this is a value of `{}`", value.ty);
-            return Err(Message::error(one.span, text).into());
+            return error(one.span, format!("a whole number is needed here, and this is a value of `{}`", value.ty));
         }
         let part = value.parts[0];
         let is_signed = value.ty.num().is_some_and(Num::is_signed);
@@ -91,7 +88,7 @@ impl Lowering<'_> {
             }
             ExpressionKind::Bool(value) => Ok(scalar(BOOL, self.graph.bits(Class::Pred, u64::from(*value)))),
             ExpressionKind::Nullptr => Ok(scalar(Type::Null, self.graph.bits(Class::I64, 0))),
-            ExpressionKind::Str(_) => Err(Message::unsupported(one.span, "a string in a kernel").into()),
+            ExpressionKind::Str(_) => unsupported(one.span, "a string in a kernel"),
             ExpressionKind::Parentheses(inner) => self.rvalue(inner),
             ExpressionKind::Comma(a, b) => {
                 self.discarded(a)?;
@@ -152,11 +149,8 @@ impl Lowering<'_> {
                 match self.name(one)? {
                     Binding::Constant(value) => Ok(value),
                     Binding::Variable(place) => self.read(&place, one.span),
-                    Binding::Type(_) => {
-                        Err(Message::error(one.span, format!("`{}` is a type", self.sources.text(one.span)))
-                            .label("a value is needed here")
-                            .into())
-                    }
+                    Binding::Type(_) => error(one.span, format!("`{}` is a type", self.sources.text(one.span)))
+                        .label("a value is needed here"),
                 }
             }
             ExpressionKind::Member { of, is_arrow, name } => {
@@ -249,7 +243,7 @@ impl Lowering<'_> {
         match self.find(&name.text)? {
             Some(found) => Ok(found),
             None if self.names.functions.contains_key(&name.text) => {
-                Err(Message::unsupported(name.span, format!("the function `{}` as a value", name.text)).into())
+                unsupported(name.span, format!("the function `{}` as a value", name.text))
             }
             None => Err(self.unknown(name)),
         }
@@ -261,7 +255,7 @@ impl Lowering<'_> {
         let crate::tree::TypeKind::Named { name: of, arguments } = &ty.kind else { return Err(unknown()) };
         let names = self.names;
         let Some(one) = names.structs.get(&of.text) else {
-            return Err(Message::unsupported(ty.span, format!("`{}::`", of.text)).into());
+            return unsupported(ty.span, format!("`{}::`", of.text));
         };
         let (_, scope) = self.structure(one, arguments, ty.span)?;
         let Some(last) = one
@@ -311,7 +305,7 @@ impl Lowering<'_> {
             None => {
                 let known: Vec<String> = of.fields.iter().map(|field| format!("`{}`", field.name)).collect();
                 let text = format!("`{}` has no member `{}`", of.name, name.text);
-                Err(Message::error(name.span, text).label(format!("its members are {}", known.join(", "))).into())
+                error(name.span, text).label(format!("its members are {}", known.join(", ")))
             }
         }
     }
@@ -361,8 +355,7 @@ impl Lowering<'_> {
                 match &pointer.ty {
                     Type::Pointer(to) => Lvalue { address: pointer.parts[0], ty: (**to).clone() },
                     other => {
-                        let text = format!("`*` needs a pointer, and this is a value of `{other}`");
-                        return Err(Message::error(of.span, text).into());
+                        return error(of.span, format!("`*` needs a pointer, and this is a value of `{other}`"));
                     }
                 }
             }
@@ -373,8 +366,8 @@ impl Lowering<'_> {
                     match &pointer.ty {
                         Type::Pointer(to) => Lvalue { address: pointer.parts[0], ty: (**to).clone() },
                         other => {
-                            let text = format!("`->` needs a pointer, and this is a value of `{other}`");
-                            return Err(Message::error(of.span, text).help("write `.`").into());
+                            return error(of.span, format!("`->` needs a pointer, and this is a value of `{other}`"))
+                                .help("write `.`");
                         }
                     }
                 } else if self.special(one)?.is_some() {
@@ -420,9 +413,7 @@ impl Lowering<'_> {
         if let ExpressionKind::Comma(a, b) = &index.kind {
             let text = "`a, b` in brackets is `b` alone in C++";
             let (a, b) = (self.sources.text(a.span), self.sources.text(b.span));
-            return Err(Message::error(index.span, text)
-                .help(format!("write each index in its own brackets: `[{a}][{b}]`"))
-                .into());
+            return error(index.span, text).help(format!("write each index in its own brackets: `[{a}][{b}]`"));
         }
         let base = self.rvalue(of)?;
         if let Type::Pointer(to) = &base.ty {
@@ -439,7 +430,7 @@ impl Lowering<'_> {
             return Ok(Lvalue { address, ty: (**to).clone() });
         }
         let text = format!("`{}` is a value of `{}`, and has no elements", self.sources.text(of.span), base.ty);
-        Err(Message::error(of.span, text).label("brackets need an array or a pointer").into())
+        error(of.span, text).label("brackets need an array or a pointer")
     }
 
     /// Returns `pointer + index`, or minus.
@@ -468,9 +459,7 @@ impl Lowering<'_> {
         match value.ty {
             Type::Num(num) if num.bytes() < 4 => self.convert(value, &INT, span),
             Type::Num(_) => Ok(value.clone()),
-            ref other => {
-                Err(Message::error(span, format!("a number is needed here, and this is a value of `{other}`")).into())
-            }
+            ref other => error(span, format!("a number is needed here, and this is a value of `{other}`")),
         }
     }
 
@@ -478,7 +467,7 @@ impl Lowering<'_> {
     pub(super) fn truth(&mut self, value: &Rvalue, span: Span) -> Result<Value> {
         match value.ty.num() {
             Some(num) => Ok(self.converted(value.parts[0], num, Num::Bool)),
-            None => Err(Message::error(span, format!("a value of `{}` is neither true nor false", value.ty)).into()),
+            None => error(span, format!("a value of `{}` is neither true nor false", value.ty)),
         }
     }
 
@@ -500,7 +489,7 @@ impl Lowering<'_> {
             (Type::Pointer(x), Type::Pointer(y)) if x.ty == y.ty => {
                 Ok(if y.is_const { b.ty.clone() } else { a.ty.clone() })
             }
-            (a, b) => Err(Message::error(span, format!("`{a}` and `{b}` have no type in common")).into()),
+            (a, b) => error(span, format!("`{a}` and `{b}` have no type in common")),
         }
     }
 
@@ -516,7 +505,7 @@ impl Lowering<'_> {
             UnaryOp::Plus => value.parts[0],
             UnaryOp::Minus => self.graph.make(Op::Neg, class, &[value.parts[0]]),
             _ if matches!(class, Class::F32 | Class::F64) => {
-                return Err(Message::error(span, "`~` needs a whole number").into());
+                return error(span, "`~` needs a whole number");
             }
             _ => self.graph.make(Op::Not, class, &[value.parts[0]]),
         };
@@ -536,29 +525,29 @@ impl Lowering<'_> {
         let ty = self.common_type(&a, &b, span)?;
         let (a, b) = (self.convert(&a, &ty, span)?, self.convert(&b, &ty, span)?);
         let Some(num) = ty.num() else {
-            return Err(Message::error(span, format!("values of `{ty}` cannot be compared")).into());
+            return error(span, format!("values of `{ty}` cannot be compared"));
         };
         Ok(self.graph.make(Op::Compare(compare, num.is_signed()), Class::Pred, &[a.parts[0], b.parts[0]]))
     }
 
     pub(super) fn binary(&mut self, op: BinaryOp, a: &Rvalue, b: &Rvalue, span: Span) -> Result<Rvalue> {
-        let (sign, operator) = OPERATORS[op as usize];
-        let arith = match operator {
-            Operator::Arith(arith) => arith,
-            Operator::Compare(compare) => {
+        let (sign, arith) = match op {
+            BinaryOp::Compare(compare) => {
                 return Ok(Rvalue { ty: BOOL, parts: vec![self.compare(compare, a, b, span)?] });
             }
+            BinaryOp::Arith(arith) => (op.sign(), arith),
+            BinaryOp::LogicalAnd | BinaryOp::LogicalOr => unreachable!("`logical` lowers it"),
         };
-        match (op, &a.ty, &b.ty) {
-            (BinaryOp::Add | BinaryOp::Sub, Type::Pointer(to), Type::Num(_)) => {
-                let address = self.moved(a.parts[0], &to.ty, b, span, op == BinaryOp::Sub)?;
+        match (arith, &a.ty, &b.ty) {
+            (Arith::Add | Arith::Sub, Type::Pointer(to), Type::Num(_)) => {
+                let address = self.moved(a.parts[0], &to.ty, b, span, arith == Arith::Sub)?;
                 return Ok(Rvalue { ty: a.ty.clone(), parts: vec![address] });
             }
-            (BinaryOp::Add, Type::Num(_), Type::Pointer(to)) => {
+            (Arith::Add, Type::Num(_), Type::Pointer(to)) => {
                 let address = self.moved(b.parts[0], &to.ty, a, span, false)?;
                 return Ok(Rvalue { ty: b.ty.clone(), parts: vec![address] });
             }
-            (BinaryOp::Sub, Type::Pointer(x), Type::Pointer(y)) if x.ty == y.ty => {
+            (Arith::Sub, Type::Pointer(x), Type::Pointer(y)) if x.ty == y.ty => {
                 let bytes = self.graph.make(Op::Arith(Arith::Sub, false), Class::I64, &[a.parts[0], b.parts[0]]);
                 let size = self.graph.bits(Class::I64, x.ty.bytes());
                 let n = self.graph.make(Op::Arith(Arith::Div, true), Class::I64, &[bytes, size]);
@@ -591,8 +580,7 @@ impl Lowering<'_> {
         let num = ty.num().expect("a number");
         let is_whole = !matches!(arith, Arith::Add | Arith::Sub | Arith::Mul | Arith::Div);
         if is_whole && (num.is_float() || b.ty == Type::Num(Num::F32) || b.ty == Type::Num(Num::F64)) {
-            let text = format!("`{sign}` needs whole numbers, and this is `{}` and `{}`", a.ty, b.ty);
-            return Err(Message::error(span, text).into());
+            return error(span, format!("`{sign}` needs whole numbers, and this is `{}` and `{}`", a.ty, b.ty));
         }
         let to = if is_shift { Type::Num(Num::U32) } else { ty.clone() };
         self.widens(&a, &b, num, span);
@@ -659,10 +647,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         let text = format!("`{}` is `const`, and this changes it", self.sources.text(span));
-        Err(Message::error(span, text)
-            .label("cannot be assigned to")
-            .help("remove `const` where it is declared")
-            .into())
+        error(span, text).label("cannot be assigned to").help("remove `const` where it is declared")
     }
 
     /// Adds or subtracts 1, and returns the value before.
@@ -670,7 +655,7 @@ impl Lowering<'_> {
         self.may_change(place, span)?;
         let before = self.read(place, span)?;
         let one = self.int_value(1);
-        let op = if is_increment { BinaryOp::Add } else { BinaryOp::Sub };
+        let op = BinaryOp::Arith(if is_increment { Arith::Add } else { Arith::Sub });
         let after = self.binary(op, &before, &one, span)?;
         let after = self.convert(&after, &place.ty.ty, span)?;
         self.initial(place, &after);
@@ -682,16 +667,15 @@ impl Lowering<'_> {
     fn cast(&mut self, kind: CastKind, to: &TypeName, of: &Expression, span: Span) -> Result<Rvalue> {
         let ty = self.resolve(to)?;
         if let crate::tree::TypeKind::Reference(_) = to.kind {
-            return Err(Message::unsupported(span, "a cast to a reference").into());
+            return unsupported(span, "a cast to a reference");
         }
         let value = self.rvalue(of)?;
         match (kind, &value.ty, &ty.ty) {
             (CastKind::Static, Type::Pointer(from), Type::Pointer(to))
                 if from.ty != to.ty && from.ty != Type::Void && to.ty != Type::Void =>
             {
-                Err(Message::error(span, format!("`static_cast` does not convert `{}` to `{ty}`", value.ty))
+                error(span, format!("`static_cast` does not convert `{}` to `{ty}`", value.ty))
                     .help("write `reinterpret_cast`")
-                    .into())
             }
             _ => self.explicit(&value, &ty.ty, span),
         }
@@ -733,10 +717,8 @@ impl Lowering<'_> {
             }
             (Type::Pointer(a), Type::Pointer(b)) if b.ty == Type::Void || a.ty == b.ty => {
                 if a.is_const && !b.is_const {
-                    let text = format!("`{}` points to what is `const`, and `{to}` may change it", value.ty);
-                    return Err(Message::error(span, text)
-                        .label(format!("expected `{to}`, found `{}`", value.ty))
-                        .into());
+                    return error(span, format!("`{}` points to what is `const`, and `{to}` may change it", value.ty))
+                        .label(format!("expected `{to}`, found `{}`", value.ty));
                 }
                 part(value.parts[0])
             }
@@ -763,34 +745,6 @@ impl Lowering<'_> {
 
 fn intrinsic_name(name: &str) -> bool {
     name.starts_with("__sync") || name.starts_with("__thread")
-}
-
-/// The symbol of each [`BinaryOp`], and what it computes.
-const OPERATORS: [(&str, Operator); 18] = [
-    ("+", Operator::Arith(Arith::Add)),
-    ("-", Operator::Arith(Arith::Sub)),
-    ("*", Operator::Arith(Arith::Mul)),
-    ("/", Operator::Arith(Arith::Div)),
-    ("%", Operator::Arith(Arith::Rem)),
-    ("&", Operator::Arith(Arith::And)),
-    ("|", Operator::Arith(Arith::Or)),
-    ("^", Operator::Arith(Arith::Xor)),
-    ("<<", Operator::Arith(Arith::Shl)),
-    (">>", Operator::Arith(Arith::Shr)),
-    ("<", Operator::Compare(Compare::Lt)),
-    ("<=", Operator::Compare(Compare::Le)),
-    (">", Operator::Compare(Compare::Gt)),
-    (">=", Operator::Compare(Compare::Ge)),
-    ("==", Operator::Compare(Compare::Eq)),
-    ("!=", Operator::Compare(Compare::Ne)),
-    ("&&", Operator::Arith(Arith::And)),
-    ("||", Operator::Arith(Arith::Or)),
-];
-
-#[derive(Clone, Copy)]
-enum Operator {
-    Arith(Arith),
-    Compare(Compare),
 }
 
 /// Returns what stands in parentheses.

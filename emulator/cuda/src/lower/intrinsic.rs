@@ -1,7 +1,6 @@
 //! Names that CUDA itself declares: indices, barriers, shuffles, votes, atomics, conversions and mathematics.
 
-use super::{Lowering, Result, Rvalue};
-use crate::message::Message;
+use super::{Explained as _, Lowering, Result, Rvalue, error, unsupported};
 use crate::source::Span;
 use crate::ssa::{Arith, Class, Compare, Num, Op, Value};
 use crate::tree::{Expression, ExpressionKind};
@@ -155,7 +154,7 @@ impl Lowering<'_> {
             Some(at) => Ok(Some(Rvalue { ty: Type::Num(Num::U32), parts: vec![read(self, at)] })),
             None => {
                 let text = format!("`{}` has no member `{}`", name.text, member.text);
-                Err(Message::error(member.span, text).label("its members are `x`, `y` and `z`").into())
+                error(member.span, text).label("its members are `x`, `y` and `z`")
             }
         }
     }
@@ -165,8 +164,7 @@ impl Lowering<'_> {
     ) -> Result<Vec<Value>> {
         if values.len() != nums.len() {
             let s = if nums.len() == 1 { "" } else { "s" };
-            let text = format!("`{name}` takes {} argument{s}, and {} are given", nums.len(), values.len());
-            return Err(Message::error(span, text).into());
+            return error(span, format!("`{name}` takes {} argument{s}, and {} are given", nums.len(), values.len()));
         }
         let mut parts = Vec::new();
         for ((value, &num), &span) in values.iter().zip(nums).zip(spans) {
@@ -246,7 +244,7 @@ impl Lowering<'_> {
             }
             "__ldg" => {
                 let Some(Rvalue { ty: Type::Pointer(to), parts }) = values.first() else {
-                    return Err(Message::error(span, "`__ldg` takes a pointer").into());
+                    return error(span, "`__ldg` takes a pointer");
                 };
                 let mut loaded = Vec::new();
                 for (offset, num) in to.ty.parts().unwrap_or_default() {
@@ -257,9 +255,7 @@ impl Lowering<'_> {
                 }
                 Ok(Some(Rvalue { ty: to.ty.clone(), parts: loaded }))
             }
-            _ if UNKNOWN.split_whitespace().any(|known| known == name) => {
-                Err(Message::unsupported(span, format!("`{name}`")).into())
-            }
+            _ if UNKNOWN.split_whitespace().any(|known| known == name) => unsupported(span, format!("`{name}`")),
             _ => Ok(None),
         }
     }
@@ -278,7 +274,7 @@ impl Lowering<'_> {
                     if n == 1 { "" } else { "s" },
                     values.len()
                 );
-                return Err(Message::error(span, text).into());
+                return error(span, text);
             }
         };
         for value in values {
@@ -302,7 +298,7 @@ impl Lowering<'_> {
                 Num::S32 => Op::Pure("abs.s32"),
                 Num::S64 => Op::Pure("abs.s64"),
                 Num::U32 | Num::U64 => {
-                    return Err(Message::error(span, format!("`abs` of `{ty}`, which is never negative")).into());
+                    return error(span, format!("`abs` of `{ty}`, which is never negative"));
                 }
                 _ => pick("abs.f32", "abs.f64"),
             },
@@ -325,7 +321,7 @@ impl Lowering<'_> {
                 let part = self.graph.make(Op::Compare(Compare::Eq, false), Class::Pred, &[abs, infinity]);
                 return Ok(Rvalue { ty: BOOL, parts: vec![part] });
             }
-            _ => return Err(Message::unsupported(span, format!("`{name}` of `double`")).into()),
+            _ => return unsupported(span, format!("`{name}` of `double`")),
         };
         let part = self.graph.make(op, num.class(), &args);
         Ok(Rvalue { ty: Type::Num(num), parts: vec![part] })
@@ -379,11 +375,11 @@ impl Lowering<'_> {
             "up_" => "shfl.sync.up.b32",
             "down_" => "shfl.sync.down.b32",
             "xor_" => "shfl.sync.bfly.b32",
-            _ => return Err(Message::error(span, format!("there is no `{name}`")).into()),
+            _ => return error(span, format!("there is no `{name}`")),
         };
         let (Some(shuffled), 3 | 4) = (values.get(1), values.len()) else {
-            let text = format!("`{name}` takes a mask, a value, a lane and perhaps a width");
-            return Err(Message::error(span, text).label(format!("{} arguments are given", values.len())).into());
+            return error(span, format!("`{name}` takes a mask, a value, a lane and perhaps a width"))
+                .label(format!("{} arguments are given", values.len()));
         };
         let shuffled = self.promoted(shuffled, spans[1])?;
         let num = shuffled.ty.num().expect("a number");
@@ -433,18 +429,15 @@ impl Lowering<'_> {
         let Some(op) = OPERATIONS.into_iter().find(|known| *known == word) else { return Ok(None) };
         let n = if op == "cas" { 3 } else { 2 };
         if values.len() != n {
-            let text = format!("`{name}` takes {n} arguments, and {} are given", values.len());
-            return Err(Message::error(span, text).into());
+            return error(span, format!("`{name}` takes {n} arguments, and {} are given", values.len()));
         }
         let Type::Pointer(to) = &values[0].ty else {
             let text =
                 format!("`{name}` takes the address of what it changes, and this is a value of `{}`", values[0].ty);
-            return Err(Message::error(spans[0], text)
-                .help(format!("write `&{}`", self.sources.text(spans[0])))
-                .into());
+            return error(spans[0], text).help(format!("write `&{}`", self.sources.text(spans[0])));
         };
         let Qualified { ty: Type::Num(num), is_const: false, .. } = **to else {
-            return Err(Message::error(spans[0], format!("`{name}` does not take `{}`", values[0].ty)).into());
+            return error(spans[0], format!("`{name}` does not take `{}`", values[0].ty));
         };
         let ty = match (op, num) {
             ("and" | "or" | "xor" | "exch" | "cas", Num::S32 | Num::U32) => "b32",
@@ -459,14 +452,11 @@ impl Lowering<'_> {
             ("min" | "max", Num::S64) => "s64",
             ("min" | "max", Num::U64) => "u64",
             _ => {
-                let text = format!("there is no `{name}` for `{}`", to.ty);
-                return Err(Message::error(span, text).into());
+                return error(span, format!("there is no `{name}` for `{}`", to.ty));
             }
         };
         if rest == "atomicSub" && num.is_float() {
-            return Err(Message::error(span, "there is no `atomicSub` for floats")
-                .help("add the negative value")
-                .into());
+            return error(span, "there is no `atomicSub` for floats").help("add the negative value");
         }
         let mut args = vec![values[0].parts[0]];
         if self.graph.object_of(args[0]).is_some_and(|object| self.graph.objects[object as usize].parts.is_some()) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::touched::{self, Touched};
-use super::{Lowering, Result, Rvalue};
+use super::{Explained as _, Lowering, Result, Rvalue, error, unsupported};
 use crate::message::Message;
 use crate::source::Span;
 use crate::ssa::{Block, Class, Compare, End, Num, Op, Value};
@@ -64,7 +64,7 @@ impl Lowering<'_> {
             StatementKind::DoWhile { unroll, body, condition } => self.do_while(one.span, unroll, body, condition),
             StatementKind::Switch { on, body } => self.scoped(|this| this.switch(on, body)),
             StatementKind::Case(_) | StatementKind::Default => {
-                Err(Message::unsupported(one.span, "a `case` that is not directly inside of a `switch`").into())
+                unsupported(one.span, "a `case` that is not directly inside of a `switch`")
             }
             StatementKind::Break | StatementKind::Continue => {
                 let is_break = matches!(one.kind, StatementKind::Break);
@@ -75,14 +75,14 @@ impl Lowering<'_> {
                 );
                 let word = if is_break { "break" } else { "continue" };
                 let Some(to) = found else {
-                    return Err(Message::error(one.span, format!("`{word}` outside of a loop")).into());
+                    return error(one.span, format!("`{word}` outside of a loop"));
                 };
                 self.graph.jump(to);
                 self.graph.begin_unreachable();
                 Ok(())
             }
             StatementKind::Return(value) => self.returned(one.span, value.as_ref()),
-            StatementKind::Asm => Err(Message::unsupported(one.span, "`asm`").into()),
+            StatementKind::Asm => unsupported(one.span, "`asm`"),
         }
     }
 
@@ -115,7 +115,7 @@ impl Lowering<'_> {
                 let found = self.rvalue(value)?;
                 if found.ty != Type::Void {
                     let text = format!("`return` with a value of `{}` in a function that returns nothing", found.ty);
-                    return Err(Message::error(value.span, text).help("write `return;`").into());
+                    return error(value.span, text).help("write `return;`");
                 }
             }
             (Some(value), _) => {
@@ -136,7 +136,7 @@ impl Lowering<'_> {
                 Some(text) => format!("this does not hold: {text}"),
                 None => "this does not hold".to_owned(),
             };
-            return Err(Message::error(assert.span, text).label("`static_assert` is false here").into());
+            return error(assert.span, text).label("`static_assert` is false here");
         }
         Ok(())
     }
@@ -154,28 +154,24 @@ impl Lowering<'_> {
         self.branch(condition, then_block, to)?;
         let reached = [then_block, to].map(|block| self.graph.is_reached(block));
         if is_constexpr && reached == [true, true] {
-            return Err(Message::error(condition.span, "the condition of `if constexpr` must be a constant").into());
+            return error(condition.span, "the condition of `if constexpr` must be a constant");
         }
         // What a constant rules out may be wrong for it, as in `if constexpr`.
         if reached[0] != reached[1] {
             let taken = if reached[0] { Some(then) } else { otherwise };
             let block = if reached[0] { then_block } else { to };
-            self.graph.seal(block);
-            self.graph.begin(block);
+            self.graph.go_on(block);
             return taken.map_or(Ok(()), |taken| self.scoped(|this| this.statement(taken)));
         }
-        self.graph.seal(then_block);
-        self.graph.begin(then_block);
+        self.graph.go_on(then_block);
         self.scoped(|this| this.statement(then))?;
         self.graph.jump(join);
         if let Some(otherwise) = otherwise {
-            self.graph.seal(else_block);
-            self.graph.begin(else_block);
+            self.graph.go_on(else_block);
             self.scoped(|this| this.statement(otherwise))?;
             self.graph.jump(join);
         }
-        self.graph.seal(join);
-        self.graph.begin(join);
+        self.graph.go_on(join);
         Ok(())
     }
 
@@ -232,8 +228,7 @@ impl Lowering<'_> {
         if let Some(condition) = condition {
             let inside = self.graph.block();
             self.branch(condition, inside, exit)?;
-            self.graph.seal(inside);
-            self.graph.begin(inside);
+            self.graph.go_on(inside);
         }
         let touched = touched::of_loop(condition, step, body);
         let header = self.graph.enter_loop(unroll);
@@ -256,9 +251,7 @@ impl Lowering<'_> {
         self.frame().leave.push((exit, Some(next)));
         self.scoped(|this| this.statement(body))?;
         self.frame().leave.pop();
-        self.graph.jump(next);
-        self.graph.seal(next);
-        self.graph.begin(next);
+        self.graph.join(next);
         if let Some(step) = step {
             self.at_step(step.span);
             self.discarded(step)?;
@@ -298,8 +291,7 @@ impl Lowering<'_> {
         }
         self.graph.seal(header);
         self.graph.leave_loop();
-        self.graph.seal(exit);
-        self.graph.begin(exit);
+        self.graph.go_on(exit);
     }
 
     /// Takes variables for unchanged in a loop whose text does not name them as changed. What is assumed of a variable
@@ -391,17 +383,14 @@ impl Lowering<'_> {
                 break;
             }
         }
-        self.graph.jump(exit);
-        self.graph.seal(exit);
-        self.graph.begin(exit);
+        self.graph.join(exit);
         Ok(())
     }
 
     fn switch(&mut self, on: &Expression, body: &[Statement]) -> Result<()> {
         let value = self.rvalue(on)?;
         if !value.ty.is_integer() {
-            let text = format!("`switch` needs a whole number, and this is a value of `{}`", value.ty);
-            return Err(Message::error(on.span, text).into());
+            return error(on.span, format!("`switch` needs a whole number, and this is a value of `{}`", value.ty));
         }
         let value = self.promoted(&value, on.span)?;
         let exit = self.graph.block();
@@ -420,23 +409,22 @@ impl Lowering<'_> {
                     };
                     if !fits {
                         let text = format!("`case {known}` does not fit `{}`, the type of the `switch`", value.ty);
-                        return Err(Message::error(one.span, text).into());
+                        return error(one.span, text);
                     }
                     if let Some(first) = labels.insert(Some(held), one.span) {
-                        let text = format!("`case {known}` is twice in the same `switch`");
-                        return Err(Message::error(one.span, text).note(first, "the first one is here").into());
+                        return error(one.span, format!("`case {known}` is twice in the same `switch`"))
+                            .note(first, "the first one is here");
                     }
                     let equal = self.compare(Compare::Eq, &value, &label, one.span)?;
                     let [block, next] = [(); 2].map(|()| self.graph.block());
                     self.graph.end(End::Branch(equal, block, next));
-                    self.graph.seal(next);
-                    self.graph.begin(next);
+                    self.graph.go_on(next);
                     blocks.push(block);
                 }
                 StatementKind::Default => {
                     if let Some(first) = labels.insert(None, one.span) {
-                        let text = "`default` is twice in the same `switch`";
-                        return Err(Message::error(one.span, text).note(first, "the first one is here").into());
+                        return error(one.span, "`default` is twice in the same `switch`")
+                            .note(first, "the first one is here");
                     }
                     default = self.graph.block();
                     blocks.push(default);
@@ -451,17 +439,13 @@ impl Lowering<'_> {
         for one in body {
             if matches!(one.kind, StatementKind::Case(_) | StatementKind::Default) {
                 let block = blocks.next().expect("each label has a block");
-                self.graph.jump(block);
-                self.graph.seal(block);
-                self.graph.begin(block);
+                self.graph.join(block);
             } else {
                 self.statement(one)?;
             }
         }
         self.frame().leave.pop();
-        self.graph.jump(exit);
-        self.graph.seal(exit);
-        self.graph.begin(exit);
+        self.graph.join(exit);
         Ok(())
     }
 
@@ -498,8 +482,7 @@ impl Lowering<'_> {
         let [then_block, else_block, join] = [(); 3].map(|()| self.graph.block());
         self.graph.end(End::Branch(condition, then_block, else_block));
         let begin = |this: &mut Self, block: Block| {
-            this.graph.seal(block);
-            this.graph.begin(block);
+            this.graph.go_on(block);
         };
         let is_simple = |this: &mut Self, block: Block| {
             this.graph.current == block && this.graph.is_open() && !this.graph.changes(block, start)
@@ -536,8 +519,7 @@ impl Lowering<'_> {
             }
             self.graph.jump(join);
         }
-        self.graph.seal(join);
-        self.graph.begin(join);
+        self.graph.go_on(join);
         let parts = variables.into_iter().map(|variable| self.graph.read(variable)).collect();
         Ok(Rvalue { ty, parts })
     }

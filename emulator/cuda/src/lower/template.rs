@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Binding, Lowering, Named, Result, Rvalue, Scope};
+use super::{Binding, Explained as _, Lowering, Named, Result, Rvalue, Scope, error, unsupported};
 use crate::message::Message;
 use crate::source::Span;
 use crate::ssa::Num;
@@ -46,7 +46,7 @@ impl Lowering<'_> {
             }),
             TypeKind::Float => Type::Num(Num::F32),
             TypeKind::Double => Type::Num(Num::F64),
-            TypeKind::Auto => return Err(Message::unsupported(name.span, "`auto` here").into()),
+            TypeKind::Auto => return unsupported(name.span, "`auto` here"),
             TypeKind::Pointer(to) => Type::pointer(self.resolve(to)?),
             TypeKind::Reference(to) => return self.resolve(to),
             TypeKind::Array(of, size) => {
@@ -56,14 +56,14 @@ impl Lowering<'_> {
                     Some(size) => {
                         let n = self.array_size(size)?;
                         if n <= 0 {
-                            let text = format!("an array of {n} elements");
-                            return Err(Message::error(size.span, text).label("this must be at least 1").into());
+                            return error(size.span, format!("an array of {n} elements"))
+                                .label("this must be at least 1");
                         }
                         n as u64
                     }
                 };
                 if of.ty.bytes().saturating_mul(n) > MAX_ARRAY {
-                    return Err(Message::error(name.span, "an array too large for any memory of a GPU").into());
+                    return error(name.span, "an array too large for any memory of a GPU");
                 }
                 Type::Array(Rc::new(of), n)
             }
@@ -90,10 +90,9 @@ impl Lowering<'_> {
         let value = self.rvalue(size)?;
         match value.parts.first().and_then(|&part| self.graph.signed(part)) {
             Some(n) if value.ty.is_integer() => Ok(n),
-            _ => Err(Message::error(size.span, "the size of an array must be known when the kernel is compiled")
+            _ => error(size.span, "the size of an array must be known when the kernel is compiled")
                 .label("only known when the kernel runs")
-                .help("use a `constexpr` or a template parameter, or `extern __shared__` memory whose size the launch gives")
-                .into()),
+                .help("use a `constexpr` or a template parameter, or `extern __shared__` memory whose size the launch gives"),
         }
     }
 
@@ -131,7 +130,7 @@ impl Lowering<'_> {
         &mut self, one: &Rc<crate::tree::Struct>, arguments: &[TemplateArgument], span: Span,
     ) -> Result<(Type, Scope)> {
         if self.evaluating.len() > MAX_TEMPLATE_DEPTH || self.evaluating.contains(&one.name.text) {
-            return Err(Message::unsupported(span, format!("`{}` inside of itself", one.name.text)).into());
+            return unsupported(span, format!("`{}` inside of itself", one.name.text));
         }
         let mut given = Vec::new();
         for argument in arguments {
@@ -144,7 +143,7 @@ impl Lowering<'_> {
                 one.template.iter().map(|parameter| self.text_of(&scope, &parameter.name.text)).collect();
             name += &format!("<{}>", texts.join(", "));
             if name.len() > MAX_NAME {
-                return Err(Message::unsupported(span, "a type whose arguments nest so deep").into());
+                return unsupported(span, "a type whose arguments nest so deep");
             }
         }
         self.evaluating.push(one.name.text.clone());
@@ -154,7 +153,7 @@ impl Lowering<'_> {
             for field in &one.fields {
                 if let Some(value) = &field.value {
                     let span = super::declare::span_of(value);
-                    return Err(Message::unsupported(span, "a member with a first value").into());
+                    return unsupported(span, "a member with a first value");
                 }
                 if let Some(first) = one.fields.iter().find(|other| other.name.text == field.name.text)
                     && first.name != field.name
@@ -205,8 +204,8 @@ impl Lowering<'_> {
             TemplateArgument::Value(value) => value.span,
         };
         if value.parts.len() != 1 || self.graph.constant_of(value.parts[0]).is_none() {
-            let text = "a template's argument must be known when the kernel is compiled";
-            return Err(Message::error(span, text).label("only known when the kernel runs").into());
+            return error(span, "a template's argument must be known when the kernel is compiled")
+                .label("only known when the kernel runs");
         }
         Ok(Argument::Value(value))
     }
@@ -218,7 +217,7 @@ impl Lowering<'_> {
         let mut scope = Scope::new();
         if given.len() > template.len() {
             let text = format!("the template takes {} arguments, and {} are given", template.len(), given.len());
-            return Err(Message::error(span, text).into());
+            return error(span, text);
         }
         let mut given = given.into_iter();
         for parameter in template {
@@ -244,14 +243,13 @@ impl Lowering<'_> {
                         "the template's argument `{}` is a type where a value is, or the reverse",
                         parameter.name.text
                     );
-                    return Err(Message::error(span, text).note(parameter.name.span, "it is declared here").into());
+                    return error(span, text).note(parameter.name.span, "it is declared here");
                 }
                 (None, _) => {
                     let text = format!("the call does not tell the template's parameter `{}`", parameter.name.text);
-                    return Err(Message::error(span, text)
+                    return error(span, text)
                         .help(format!("write it in `<…>` behind the name, as for `{}`", parameter.name.text))
-                        .note(parameter.name.span, "it is declared here")
-                        .into());
+                        .note(parameter.name.span, "it is declared here");
                 }
             };
             scope.insert(parameter.name.text.clone(), Named { binding, span: parameter.name.span });

@@ -1,6 +1,7 @@
 //! Values of the conditions of `#if`.
 
 use crate::source::Span;
+use crate::ssa::{Class, Op, evaluate};
 use crate::tree::{BinaryOp, Expression, ExpressionKind, UnaryOp};
 
 /// Computes a condition of `#if`, or returns the place that is no constant.
@@ -32,26 +33,12 @@ pub(super) fn value(of: &Expression) -> Result<i64, Span> {
                 return Ok(i64::from(a != 0));
             }
             let b = value(right)?;
-            match op {
-                BinaryOp::Add => a.wrapping_add(b),
-                BinaryOp::Sub => a.wrapping_sub(b),
-                BinaryOp::Mul => a.wrapping_mul(b),
-                BinaryOp::Div | BinaryOp::Rem if b == 0 => return Err(right.span),
-                BinaryOp::Div => a.wrapping_div(b),
-                BinaryOp::Rem => a.wrapping_rem(b),
-                BinaryOp::And => a & b,
-                BinaryOp::Or => a | b,
-                BinaryOp::Xor => a ^ b,
-                BinaryOp::Shl => a.wrapping_shl(b as u32),
-                BinaryOp::Shr => a.wrapping_shr(b as u32),
-                BinaryOp::Less => i64::from(a < b),
-                BinaryOp::LessEqual => i64::from(a <= b),
-                BinaryOp::Greater => i64::from(a > b),
-                BinaryOp::GreaterEqual => i64::from(a >= b),
-                BinaryOp::Equal => i64::from(a == b),
-                BinaryOp::NotEqual => i64::from(a != b),
-                BinaryOp::LogicalAnd | BinaryOp::LogicalOr => i64::from(b != 0),
-            }
+            let op = match *op {
+                BinaryOp::Arith(arith) => Op::Arith(arith, true),
+                BinaryOp::Compare(compare) => Op::Compare(compare, true),
+                BinaryOp::LogicalAnd | BinaryOp::LogicalOr => return Ok(i64::from(b != 0)),
+            };
+            evaluate(op, Class::I64, Class::I64, &[a as u64, b as u64]).ok_or(right.span)? as i64
         }
         _ => return error,
     })

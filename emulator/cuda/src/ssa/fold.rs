@@ -296,7 +296,8 @@ fn widened(graph: &mut Graph, value: Value, left: &mut usize) -> Value {
     }
 }
 
-fn evaluate(op: Op, class: Class, of: Class, args: &[u64]) -> Option<u64> {
+/// Computes an operation on constants, the first of which is of class `of`.
+pub(crate) fn evaluate(op: Op, class: Class, of: Class, args: &[u64]) -> Option<u64> {
     let n_bits = if of == Class::I32 { 32 } else { 64 };
     let int = |at: usize, is_signed: bool| match (n_bits, is_signed) {
         (32, true) => i128::from(args[at] as u32 as i32),
