@@ -11,8 +11,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
 use catalog::files::{FileError, write_derived};
+use cpp_tokens::Kind;
 use serde::{Deserialize, Serialize};
-use tasks::edits::literal_len;
 
 /// Tokens of a run.
 const RUN: usize = 14;
@@ -30,17 +30,6 @@ const COMMON_AT_LEAST: usize = 3;
 const MAX_PAIRS: usize = 30;
 /// Pairs found until those beyond the limit are dropped.
 const MANY_PAIRS: usize = 4096;
-/// Words with a meaning for the compiler, which are kept.
-#[rustfmt::skip]
-const WORDS: [&str; 56] = [
-    "auto", "bool", "break", "case", "char", "class", "const", "constexpr", "continue", "do", "double", "else",
-    "enum", "extern", "false", "float", "float2", "float4", "for", "if", "inline", "int", "long",
-    "reinterpret_cast", "return", "short", "sizeof", "static", "static_cast", "struct", "switch", "template",
-    "true", "typename", "unsigned", "using", "void", "volatile", "while", "__device__", "__forceinline__",
-    "__global__", "__launch_bounds__", "__ldg", "__restrict__", "__shared__", "__shfl_sync", "__shfl_down_sync",
-    "__shfl_xor_sync", "__syncthreads", "__syncwarp", "asm", "blockDim", "blockIdx", "gridDim", "threadIdx",
-];
-
 /// Two kernels of one task with common passages.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SimilarPair {
@@ -91,7 +80,7 @@ pub fn compare(task: &str, starter: &str, sources: &[Source<'_>]) -> (Vec<SameKe
     let same = groups.iter().filter(is_same).map(|(_, sources)| SameKernel {
         task: task.to_owned(),
         students: sources.iter().map(|source| source.name.to_owned()).collect(),
-        renamed: sources.iter().any(|source| words(source.text) != words(sources[0].text)),
+        renamed: sources.iter().any(|source| words(source.text).ne(words(sources[0].text))),
     });
     let same = same.collect();
     // The groups that have a passage, in order.
@@ -202,34 +191,17 @@ fn hash(tokens: &[&str]) -> u64 {
 }
 
 /// Returns the tokens of a source: chosen names as `n`, numbers as `0`, strings as `s`.
-fn tokens(text: &str) -> Vec<&str> {
-    let plain = |word: &'_ str| match word.chars().next() {
-        Some('"' | '\'') => "s",
-        Some(c) if c.is_ascii_digit() => "0",
-        Some(c) if (c.is_alphabetic() || c == '_') && !WORDS.contains(&word) => "n",
-        _ => "",
+fn tokens<'t>(text: &'t str) -> Vec<&'t str> {
+    let plain = |token: cpp_tokens::Token<'t>| match token.kind {
+        Kind::Char | Kind::Str => "s",
+        Kind::Number => "0",
+        Kind::Word if !token.is_reserved() => "n",
+        _ => token.text,
     };
-    let plain = |word| Some(plain(word)).filter(|plain| !plain.is_empty()).unwrap_or(word);
-    words(text).into_iter().map(plain).collect()
+    cpp_tokens::tokens(text).map(plain).filter(|text| !text.is_empty()).collect()
 }
 
 /// Returns the words, numbers, strings and signs of a source, without comments and white space.
-fn words(text: &str) -> Vec<&str> {
-    let mut out = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let until = |is_end: &dyn Fn(char) -> bool| rest.find(is_end).unwrap_or(rest.len());
-        let (len, is_word) = match first {
-            c if c.is_whitespace() => (c.len_utf8(), false),
-            '/' if rest.starts_with("//") => (until(&|c| c == '\n'), false),
-            '/' if rest.starts_with("/*") => (rest.find("*/").map_or(rest.len(), |end| end + 2), false),
-            '"' | '\'' => (literal_len(rest), true),
-            c if c.is_alphabetic() || c == '_' => (until(&|c| !(c.is_alphanumeric() || c == '_')), true),
-            c if c.is_ascii_digit() => (until(&|c| !(c.is_ascii_alphanumeric() || ".'".contains(c))), true),
-            c => (c.len_utf8(), true),
-        };
-        out.extend(is_word.then_some(&rest[..len]));
-        rest = &rest[len..];
-    }
-    out
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    cpp_tokens::tokens(text).map(|token| token.text)
 }

@@ -21,7 +21,6 @@ use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 use crate::{diff, part_id::WRONG_RESULT, task::Task, verdict::Verdict};
-pub use code::literal_len;
 use code::{Code, is_constant};
 
 /// Replaced bytes of a source, with their new text.
@@ -417,7 +416,7 @@ impl<'s> Search<'s> {
         let is_step =
             |at: &usize| is_constant(code.at(*at)) && matches!(code.at(at.wrapping_sub(1)), "+=" | "/" | "%" | "*");
         let steps: BTreeSet<&str> = (0..code.tokens.len()).filter(is_step).map(|at| code.at(at)).collect();
-        let counts = |at: &usize| code.is_head(*at) && code.tokens[*at].is_name();
+        let counts = |at: &usize| code.is_head(*at) && code.tokens[*at].is_name;
         for at in (1..code.tokens.len()).filter(counts) {
             let (counter, range) = match (code.at(at - 1), code.at(at), code.at(at + 1)) {
                 ("++", counter, _) => (counter, at - 1..at + 1),

@@ -1,10 +1,11 @@
-//! Tokens of a source, with their exact places.
+//! Tokens of a source as the preprocessor wants them, and the values of literals.
 //!
-//! The lexer reports nothing: what is no token becomes one of kind [`Kind::Bad`], which is an error only where it is
-//! used, and not in a group that `#if` leaves out.
+//! A token of kind [`Kind::Bad`] is an error only where it is used, and not in a group that `#if` leaves out.
 
 use std::collections::HashMap;
 use std::rc::Rc;
+
+use cpp_tokens::continuation;
 
 use crate::source::Span;
 
@@ -24,6 +25,20 @@ pub(crate) enum Kind {
     PragmaEnd,
     Bad,
     End,
+}
+
+impl From<cpp_tokens::Kind> for Kind {
+    fn from(kind: cpp_tokens::Kind) -> Self {
+        match kind {
+            cpp_tokens::Kind::Word => Self::Word,
+            cpp_tokens::Kind::Number => Self::Number,
+            cpp_tokens::Kind::Char => Self::Char,
+            cpp_tokens::Kind::Str => Self::Str,
+            cpp_tokens::Kind::Punct => Self::Punct,
+            cpp_tokens::Kind::Bad => Self::Bad,
+            cpp_tokens::Kind::End => Self::End,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -64,13 +79,6 @@ pub(crate) fn one_of(word: &str, list: &str) -> bool {
     list.split(' ').any(|other| other == word)
 }
 
-/// Operators, longer ones before their beginnings. Some are none of C++, so that messages can name them whole.
-const PUNCTUATION: [&str; 56] = [
-    "===", "!==", "<<=", ">>=", "...", "..=", "->*", "::", "->", "++", "--", "<<", ">>", "<=", ">=", "==", "!=", "&&",
-    "||", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "##", "..", "=>", "=<", ":=", "(", ")", "[", "]", "{", "}",
-    ";", ",", ".", "?", ":", "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "<", ">", "=",
-];
-
 /// Words that are operators, and these.
 const ALTERNATIVES: &str = "and=&& or=|| not=! xor=^ bitand=& bitor=| compl=~ not_eq=!= and_eq=&= or_eq=|= xor_eq=^=";
 
@@ -91,156 +99,23 @@ impl Texts {
 
 /// Returns at most `most` tokens of `text`, and one of kind [`Kind::End`].
 pub(crate) fn lex(text: &str, file: u16, texts: &mut Texts, most: usize) -> Vec<Token> {
-    let mut lexer = Lexer { text, at: 0 };
-    let mut tokens = Vec::new();
-    let mut line_start = 0;
-    while tokens.len() <= most {
-        let before = lexer.at;
-        let (is_first_on_line, has_space_before) = lexer.skip_space();
-        let start = lexer.at;
-        line_start = text[before..start].rfind('\n').map_or(line_start, |at| before + at + 1);
-        let kind = lexer.token();
-        let written = &text[start..lexer.at];
+    let (mut line_start, mut last_end) = (0, 0);
+    let with_place = |found: cpp_tokens::Token<'_>| {
+        let (start, end) = (found.start, found.end());
+        line_start = text[last_end..start].rfind('\n').map_or(line_start, |at| last_end + at + 1);
+        last_end = end;
         let mut alternatives = ALTERNATIVES.split(' ').filter_map(|row| row.split_once('='));
-        let alternative = alternatives.find(|(word, _)| kind == Kind::Word && *word == written);
-        let kind = if alternative.is_some() { Kind::Punct } else { kind };
-        let text = texts.get(alternative.map_or(written, |(_, punct)| punct));
-        tokens.push(Token {
+        let alternative = alternatives.find(|(word, _)| found.kind == cpp_tokens::Kind::Word && *word == found.text);
+        let kind = if alternative.is_some() { Kind::Punct } else { found.kind.into() };
+        let text = texts.get(alternative.map_or(found.text, |(_, punct)| punct));
+        Token {
             column: (start - line_start) as u32,
-            is_first_on_line: is_first_on_line || start == 0,
-            has_space_before,
-            ..Token::new(kind, text, Span { file, start: start as u32, end: lexer.at as u32 })
-        });
-        if kind == Kind::End {
-            break;
+            is_first_on_line: found.is_first_on_line,
+            has_space_before: found.has_space_before,
+            ..Token::new(kind, text, Span { file, start: start as u32, end: end as u32 })
         }
-    }
-    tokens
-}
-
-struct Lexer<'a> {
-    text: &'a str,
-    at: usize,
-}
-
-impl<'a> Lexer<'a> {
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn skip_while(&mut self, accept: impl Fn(char) -> bool) {
-        let rest = self.rest();
-        self.at += rest.find(|c| !accept(c)).unwrap_or(rest.len());
-    }
-
-    /// Skips white space and comments; returns whether a line ended, and whether there was any.
-    fn skip_space(&mut self) -> (bool, bool) {
-        let start = self.at;
-        let mut line_ended = false;
-        loop {
-            let rest = self.rest();
-            if rest.starts_with('\n') {
-                line_ended = true;
-                self.at += 1;
-            } else if let Some(length) = continuation(rest) {
-                self.at += length;
-            } else if rest.starts_with("//") {
-                // A comment goes on after a line that ends with a backslash.
-                loop {
-                    self.skip_while(|c| c != '\n');
-                    let is_continued = self.text[..self.at].trim_end_matches('\r').ends_with('\\');
-                    if !is_continued || self.at == self.text.len() {
-                        break;
-                    }
-                    self.at += 1;
-                }
-            } else if let Some(comment) = rest.strip_prefix("/*") {
-                match comment.find("*/") {
-                    Some(length) => self.at += length + 4,
-                    None => break,
-                }
-            } else if rest.starts_with([' ', '\t', '\r', '\u{b}', '\u{c}', '\u{feff}']) {
-                self.skip_while(|c| matches!(c, ' ' | '\t' | '\r' | '\u{b}' | '\u{c}' | '\u{feff}'));
-            } else {
-                break;
-            }
-        }
-        (line_ended, self.at > start)
-    }
-
-    fn token(&mut self) -> Kind {
-        let rest = self.rest();
-        let Some(first) = rest.chars().next() else { return Kind::End };
-        if rest.starts_with("/*") {
-            self.at = self.text.len();
-            return Kind::Bad;
-        }
-        if first.is_ascii_digit() || (first == '.' && rest[1..].starts_with(|c: char| c.is_ascii_digit())) {
-            self.number();
-            return Kind::Number;
-        }
-        if first == '_' || first.is_alphabetic() {
-            self.skip_while(|c| c == '_' || c.is_alphanumeric());
-            return Kind::Word;
-        }
-        if first == '"' || first == '\'' {
-            return self.quoted(first);
-        }
-        match PUNCTUATION.iter().find(|punct| rest.starts_with(**punct)) {
-            Some(punct) => {
-                self.at += punct.len();
-                Kind::Punct
-            }
-            None => {
-                self.at += first.len_utf8();
-                if first == '#' { Kind::Punct } else { Kind::Bad }
-            }
-        }
-    }
-
-    fn number(&mut self) {
-        let is_hex = self.rest().starts_with("0x") || self.rest().starts_with("0X");
-        let mut before = ' ';
-        while let Some(c) = self.rest().chars().next() {
-            let is_sign =
-                matches!(c, '+' | '-') && (matches!(before, 'p' | 'P') || (!is_hex && matches!(before, 'e' | 'E')));
-            let next = self.rest()[c.len_utf8()..].chars().next().unwrap_or(' ');
-            let is_part = match c {
-                // `0..n` is a range of Rust.
-                '.' => next != '.',
-                '\'' => next.is_ascii_alphanumeric(),
-                _ => c == '_' || c.is_alphanumeric() || is_sign,
-            };
-            if !is_part {
-                break;
-            }
-            before = c;
-            self.at += c.len_utf8();
-        }
-    }
-
-    fn quoted(&mut self, quote: char) -> Kind {
-        self.at += 1;
-        while let Some(c) = self.rest().chars().next() {
-            match c {
-                '\n' => return Kind::Bad,
-                '\\' => match continuation(self.rest()) {
-                    Some(length) => self.at += length,
-                    None => self.at += 1 + self.rest()[1..].chars().next().map_or(0, char::len_utf8),
-                },
-                _ => self.at += c.len_utf8(),
-            }
-            if c == quote {
-                return if quote == '"' { Kind::Str } else { Kind::Char };
-            }
-        }
-        Kind::Bad
-    }
-}
-
-/// Returns the length of a backslash that ends a line, with the end.
-fn continuation(rest: &str) -> Option<usize> {
-    ["\\\n", "\\\r\n"].iter().find(|end| rest.starts_with(**end)).map(|end| end.len())
+    };
+    cpp_tokens::tokens(text).take(most.saturating_add(1)).map(with_place).collect()
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -357,18 +232,8 @@ mod tests {
     }
 
     #[test]
-    fn operators_are_as_long_as_possible() {
-        assert_eq!(texts("a>>=b<<<c...d"), ["a", ">>=", "b", "<<", "<", "c", "...", "d"]);
-        assert_eq!(texts("0..BLOCK"), ["0", "..", "BLOCK"]);
+    fn words_that_are_operators_become_signs() {
         assert_eq!(texts("a and not b"), ["a", "&&", "!", "b"]);
-    }
-
-    #[test]
-    fn comments_and_continued_lines_are_space() {
-        assert_eq!(texts("a /* b\n */ c // d \\\n e\nf \\\n g"), ["a", "c", "f", "g"]);
-        let tokens = lex("a\n b \\\n c", 0, &mut Texts::default(), 9);
-        let first: Vec<bool> = tokens.iter().map(|token| token.is_first_on_line).collect();
-        assert_eq!(first, [true, true, false, false]);
     }
 
     #[test]

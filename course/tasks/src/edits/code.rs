@@ -2,16 +2,10 @@
 
 use std::ops::Range;
 
+use cpp_tokens::Kind;
+
 use super::{Change, Changes};
 
-/// Words that are not names of variables.
-#[rustfmt::skip]
-const WORDS: [&str; 43] = [
-    "auto", "blockDim", "blockIdx", "bool", "break", "case", "char", "class", "const", "constexpr", "continue", "do",
-    "double", "else", "extern", "false", "float", "float2", "float4", "for", "gridDim", "half", "if", "inline", "int",
-    "long", "reinterpret_cast", "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast",
-    "struct", "switch", "template", "threadIdx", "true", "typename", "unsigned", "void", "volatile",
-];
 const CONTROL: [&str; 4] = ["for", "if", "switch", "while"];
 /// Tokens that end an expression of terms.
 #[rustfmt::skip]
@@ -26,13 +20,8 @@ pub(super) struct Token<'s> {
     pub(super) start: usize,
     /// Line number, from 0.
     pub(super) line: usize,
-}
-
-impl Token<'_> {
-    /// Returns whether this may be the name of a variable.
-    pub(super) fn is_name(&self) -> bool {
-        is_word(self.text) && !self.text.starts_with("__") && !WORDS.contains(&self.text)
-    }
+    /// Whether this may be the name of a variable.
+    pub(super) is_name: bool,
 }
 
 pub(super) fn is_word(text: &str) -> bool {
@@ -103,7 +92,7 @@ impl<'s> Code<'s> {
         for at in 0..code.tokens.len() {
             let token = code.tokens[at];
             let is_used = matches!(code.at(at + 1), "(" | "::") || at > 0 && matches!(code.at(at - 1), "." | "->");
-            if token.is_name() && !is_used && !code.is_known(token.text, at) {
+            if token.is_name && !is_used && !code.is_known(token.text, at) {
                 // One that a header declares holds everywhere.
                 let is_constant = is_constant(token.text) && code.at(at + 1) != "=";
                 let scope = if is_constant { 0..usize::MAX } else { at..code.scope_end(at) };
@@ -425,54 +414,14 @@ impl<'s> Code<'s> {
     }
 }
 
-/// Splits a text into words, numbers and operators, without comments, strings and lines for the preprocessor.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    const TWO: [&str; 20] = [
-        "&&", "||", "<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "++", "--", "->", "<<",
-        ">>", "::",
-    ];
-    let (mut found, mut at, mut line) = (Vec::new(), 0, 0);
-    let mut is_first = true;
-    while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at..];
-        let (n, is_token) = if rest.starts_with("//") || c == '#' && is_first {
-            (rest.find('\n').unwrap_or(rest.len()), false)
-        } else if rest.starts_with("/*") {
-            (rest.find("*/").map_or(rest.len(), |end| end + 2), false)
-        } else if c == '"' || c == '\'' {
-            (literal_len(rest), false)
-        } else if c.is_alphanumeric() || c == '_' {
-            let is_number = c.is_ascii_digit();
-            let is_part = |c: char| c.is_alphanumeric() || c == '_' || is_number && ".'".contains(c);
-            (rest.find(|c| !is_part(c)).unwrap_or(rest.len()), true)
-        } else if TWO.iter().any(|two| rest.starts_with(two)) {
-            (2, true)
-        } else {
-            (c.len_utf8(), !c.is_whitespace())
-        };
-        if is_token {
-            found.push(Token { text: &rest[..n], start: at, line });
-        }
-        line += rest[..n].matches('\n').count();
-        is_first = rest[..n].ends_with('\n') || is_first && c.is_whitespace();
-        at += n;
-    }
-    found
-}
-
-/// Returns the length in bytes of the string or character that a text begins with, with its quotes. It ends with its
-/// line.
-pub fn literal_len(text: &str) -> usize {
-    let quote = text.chars().next();
-    let mut is_escaped = false;
-    for (at, c) in text.char_indices().skip(1) {
-        match c {
-            _ if is_escaped => is_escaped = false,
-            '\\' => is_escaped = true,
-            '\n' => return at,
-            c if Some(c) == quote => return at + c.len_utf8(),
-            _ => {}
-        }
-    }
-    text.len()
+/// Returns the code of a text, with the line of each token.
+fn tokens<'s>(text: &'s str) -> Vec<Token<'s>> {
+    let (mut line, mut end) = (0, 0);
+    let with_line = |token: cpp_tokens::Token<'s>| {
+        line += text[end..token.start].matches('\n').count();
+        end = token.start;
+        let is_name = token.kind == Kind::Word && !token.is_reserved() && !token.text.starts_with("__");
+        Token { text: token.text, start: token.start, line, is_name }
+    };
+    cpp_tokens::code(text).map(with_line).collect()
 }

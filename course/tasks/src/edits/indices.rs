@@ -79,7 +79,7 @@ impl<'s> Search<'s> {
                 let axes = if is_index { &["x", "y"][..] } else { &["x", "y", "z", "w"] };
                 let others = axes.iter().filter(|axis| axes.contains(&text) && **axis != text);
                 others.for_each(|other| self.put(SIBLING, 0, at..at + 1, *other));
-            } else if code.tokens[at].is_name() && code.at(at + 1) != "(" {
+            } else if code.tokens[at].is_name && code.at(at + 1) != "(" {
                 // Another array has other dimensions.
                 let is_far = code.at(at + 1) == "[" || code.is_dimension(at);
                 let is_pass = code.is_head(at) && code.at(at - 1) == "/";
@@ -205,7 +205,7 @@ impl<'s> Search<'s> {
     /// `col * 8 + j`.
     pub(super) fn indices(&self) {
         let code = &self.code;
-        let is_variable = |at: &usize| code.tokens[*at].is_name() && code.at(*at).starts_with(char::is_lowercase);
+        let is_variable = |at: &usize| code.tokens[*at].is_name && code.at(*at).starts_with(char::is_lowercase);
         let mut runs: Vec<(Range<usize>, BTreeSet<&str>)> = Vec::new();
         for sum in code.sums().iter().filter(|sum| !sum.tokens.clone().any(|at| code.at(at) == "-")) {
             for first in sum.terms.iter().take(sum.terms.len().saturating_sub(1).min(2)) {

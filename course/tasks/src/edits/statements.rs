@@ -77,7 +77,7 @@ impl Search<'_> {
                 self.add(GUARD, 0, vec![(start..start, format!("if ({first} < {size}) "))]);
             }
         }
-        for sign in code.all("*").filter(|sign| code.tokens[sign - 1].is_name()) {
+        for sign in code.all("*").filter(|sign| code.tokens[sign - 1].is_name) {
             let old = match code.at(sign + 2) {
                 "[" if code.at(sign + 1) == "C" => code.subscripts(sign + 2).end,
                 "(" if code.at(sign + 3) == "C" => code.operand(sign + 2).end,

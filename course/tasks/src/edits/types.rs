@@ -16,7 +16,7 @@ impl Search<'_> {
             match text {
                 "volatile" => volatile.push(gone),
                 "__shared__" if in_body => self.add(SPACE, 0, vec![gone]),
-                _ if !in_body || !TYPES.contains(&text) || !code.tokens[at + 1].is_name() => {}
+                _ if !in_body || !TYPES.contains(&text) || !code.tokens[at + 1].is_name => {}
                 _ => {
                     let start = code.statement(at);
                     let is_shared = (start..at).any(|at| code.at(at) == "__shared__");

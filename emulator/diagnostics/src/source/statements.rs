@@ -8,6 +8,8 @@ mod tests;
 
 use std::ops::Range;
 
+use cpp_tokens::Token;
+
 /// Limit on the depth of nested statements that are followed.
 const MAX_DEPTH: usize = 100;
 
@@ -57,8 +59,8 @@ pub(crate) struct Statements {
 impl Statements {
     /// Parses a text that has neither comments nor strings.
     pub(crate) fn new(clean: &str) -> Self {
-        let text = without_directives(clean);
-        let mut parser = Parser { text: &text, at: 0, depth: 0, found: Self::default() };
+        let tokens = cpp_tokens::code(clean).collect();
+        let mut parser = Parser { text: clean, tokens, at: 0, depth: 0, found: Self::default() };
         parser.all().map_or_else(Self::default, |()| parser.found)
     }
 
@@ -97,24 +99,10 @@ impl Statements {
     }
 }
 
-/// Blanks out preprocessor lines, and their continuations, byte for byte.
-fn without_directives(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut continues = false;
-    for line in text.split_inclusive('\n') {
-        let directive = continues || line.trim_start().starts_with('#');
-        continues = directive && line.trim_end().ends_with('\\');
-        if directive {
-            out.extend(line.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }));
-        } else {
-            out.push_str(line);
-        }
-    }
-    out
-}
-
 struct Parser<'a> {
     text: &'a str,
+    tokens: Vec<Token<'a>>,
+    /// The next token.
     at: usize,
     depth: usize,
     found: Statements,
@@ -128,29 +116,42 @@ impl<'a> Parser<'a> {
         Some(())
     }
 
-    /// Returns the next byte that is not blank.
-    fn peek(&mut self) -> Option<u8> {
-        let rest = &self.text.as_bytes()[self.at..];
-        self.at += rest.iter().position(|b| !b.is_ascii_whitespace()).unwrap_or(rest.len());
-        self.text.as_bytes().get(self.at).copied()
+    fn peek(&self) -> Option<&'a str> {
+        self.tokens.get(self.at).map(|token| token.text)
     }
 
-    /// Returns the identifier at the current position; empty where there is none.
-    fn word(&mut self) -> &'a str {
-        self.peek();
-        let rest = &self.text[self.at..];
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        &rest[..end.unwrap_or(rest.len())]
+    fn takes(&mut self, text: &str) -> bool {
+        let is_next = self.peek() == Some(text);
+        self.at += usize::from(is_next);
+        is_next
     }
 
-    /// Parses `(…)`, and returns the range inside.
-    fn parenthesised(&mut self) -> Option<&'a str> {
-        if self.peek()? != b'(' {
-            return None;
+    /// Returns where the next token starts.
+    fn start(&self) -> usize {
+        self.tokens.get(self.at).map_or(self.text.len(), |token| token.start)
+    }
+
+    /// Returns where the last token ended.
+    fn end(&self) -> usize {
+        self.tokens[..self.at].last().map_or(0, Token::end)
+    }
+
+    /// Parses `(…)`, and returns the text inside, in one line.
+    fn parenthesised(&mut self) -> Option<String> {
+        let start = self.start() + 1;
+        let mut open = 0;
+        loop {
+            match self.peek()? {
+                "(" => open += 1,
+                ")" => open -= 1,
+                _ => {}
+            }
+            let end = self.start();
+            self.at += 1;
+            if open == 0 {
+                return self.text.get(start..end).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "));
+            }
         }
-        let inside = crate::source::text::bracketed(&self.text[self.at..])?;
-        self.at += inside.len() + 2;
-        Some(inside)
     }
 
     fn statement(&mut self) -> Option<()> {
@@ -158,88 +159,65 @@ impl<'a> Parser<'a> {
         if self.depth > MAX_DEPTH {
             return None;
         }
-        let first = self.peek()?;
-        let start = self.at;
-        let word = self.word();
-        match (first, word) {
-            (b'{', _) => {
-                self.at += 1;
-                self.block()?;
-            }
-            (b'}', _) | (_, "else") => return None,
-            (b';', _) => self.at += 1,
-            (_, "if") => {
-                self.at += word.len();
-                if self.word() == "constexpr" {
-                    self.at += "constexpr".len();
-                }
-                let condition = one_line(self.parenthesised()?);
+        let (start, word) = (self.start(), self.peek()?);
+        self.at += 1;
+        match word {
+            "{" => self.block()?,
+            "}" | "else" => return None,
+            ";" => {}
+            "if" => {
+                self.takes("constexpr");
+                let condition = self.parenthesised()?;
                 let header = format!("if ({condition})");
                 self.under(Control::If, header.clone(), &condition, start)?;
-                let end = self.at;
-                if self.word() == "else" {
-                    let start = self.at;
-                    self.at += "else".len();
+                let start = self.start();
+                if self.takes("else") {
                     self.under(Control::Else, header, &condition, start)?;
-                } else {
-                    // What is around ends here, too, and not where the next statement begins.
-                    self.at = end;
                 }
             }
-            (_, "for" | "while" | "switch") => {
-                self.at += word.len();
-                let header = format!("{word} ({})", one_line(self.parenthesised()?));
-                let control = match word {
-                    "switch" => Control::Switch,
-                    _ => Control::Loop,
-                };
+            "for" | "while" | "switch" => {
+                let header = format!("{word} ({})", self.parenthesised()?);
+                let control = if word == "switch" { Control::Switch } else { Control::Loop };
                 self.under(control, header, "", start)?;
             }
-            (_, "do") => {
-                self.at += word.len();
+            "do" => {
                 let place = self.found.enclosures.len();
                 self.under(Control::Loop, "do".into(), "", start)?;
-                if self.word() != "while" {
+                if !self.takes("while") {
                     return None;
                 }
-                self.at += "while".len();
-                let condition = one_line(self.parenthesised()?);
+                let condition = self.parenthesised()?;
                 // The loop itself was put in last.
                 let own = self.found.enclosures[place..].iter_mut().rev().find(|e| e.start == start)?;
                 own.header = format!("do … while ({condition})");
-                if self.peek()? == b';' {
+                self.takes(";");
+            }
+            "case" | "default" => {
+                while self.peek()? != ":" {
                     self.at += 1;
                 }
+                self.at += 1;
             }
-            (_, "case" | "default") => {
-                let rest = &self.text.as_bytes()[self.at..];
-                let colon = (0..rest.len())
-                    .find(|&i| rest[i] == b':' && rest.get(i + 1) != Some(&b':') && (i == 0 || rest[i - 1] != b':'))?;
-                self.at += colon + 1;
+            _ => {
+                self.at -= 1;
+                self.simple(start)?;
             }
-            _ => self.simple(start)?,
         }
         self.depth -= 1;
         Some(())
     }
 
     fn under(&mut self, control: Control, header: String, condition: &str, start: usize) -> Option<()> {
-        self.peek()?;
-        let from = self.at;
+        let from = self.start();
         self.statement()?;
-        self.found.enclosures.push(Enclosure {
-            control,
-            header,
-            condition: condition.to_owned(),
-            start,
-            body: from..self.at,
-        });
+        let (condition, body) = (condition.to_owned(), from..self.end());
+        self.found.enclosures.push(Enclosure { control, header, condition, start, body });
         Some(())
     }
 
     /// Parses statements up to the closing brace.
     fn block(&mut self) -> Option<()> {
-        while self.peek()? != b'}' {
+        while self.peek()? != "}" {
             self.statement()?;
         }
         self.at += 1;
@@ -249,19 +227,18 @@ impl<'a> Parser<'a> {
     /// Parses a statement up to its semicolon, or a definition up to its end.
     fn simple(&mut self, start: usize) -> Option<()> {
         let mut open = 0usize;
-        let mut defines = false;
         loop {
             match self.peek() {
                 // The last value of a list in braces.
                 None => break,
-                Some(b'}') if open == 0 => break,
-                Some(b'(' | b'[') => open += 1,
-                Some(b')' | b']') => open = open.checked_sub(1)?,
-                Some(b';') if open == 0 => {
+                Some("}") if open == 0 => break,
+                Some("(" | "[") => open += 1,
+                Some(")" | "]") => open = open.checked_sub(1)?,
+                Some(";") if open == 0 => {
                     self.at += 1;
                     break;
                 }
-                Some(b'{') => {
+                Some("{") => {
                     self.depth += 1;
                     if self.depth > MAX_DEPTH {
                         return None;
@@ -270,30 +247,17 @@ impl<'a> Parser<'a> {
                     self.block()?;
                     self.depth -= 1;
                     match self.peek() {
-                        Some(b';' | b',' | b')' | b'(' | b'.' | b'}' | b'[' | b']') => continue,
+                        Some(";" | "," | ")" | "(" | "." | "}" | "[" | "]") => continue,
                         _ if open > 0 => continue,
-                        _ => {
-                            defines = true;
-                            break;
-                        }
+                        // A function or a type: what it holds are the statements.
+                        _ => return Some(()),
                     }
-                }
-                Some(b) if !b.is_ascii() => {
-                    self.at += self.text[self.at..].chars().next().map_or(1, char::len_utf8);
-                    continue;
                 }
                 Some(_) => {}
             }
             self.at += 1;
         }
-        // A function or a type: what it holds are the statements.
-        if !defines {
-            self.found.simple.push(start..self.at);
-        }
+        self.found.simple.push(start..self.end());
         Some(())
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -59,23 +59,8 @@ fn source_name(text: &str) -> Option<(&str, &str)> {
 
 /// Identifiers with their positions.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    let mut at = 0;
-    let mut skip_while = move |wanted: bool| {
-        while at < text.len() && is_word(text.as_bytes()[at]) == wanted {
-            at += 1;
-        }
-        at
-    };
-    std::iter::from_fn(move || {
-        loop {
-            let start = skip_while(false);
-            let word = &text[start..skip_while(true)];
-            match word.bytes().next()? {
-                b'0'..=b'9' => {}
-                _ => return Some((start, word)),
-            }
-        }
-    })
+    let words = cpp_tokens::tokens(text).filter(|token| token.kind == cpp_tokens::Kind::Word);
+    words.map(|token| (token.start, token.text))
 }
 
 /// Positions of one identifier.
@@ -123,38 +108,18 @@ pub(crate) fn strip_qualifiers(text: &str) -> String {
 
 /// Replaces comments and literals by blanks; every other byte keeps its position.
 pub(crate) fn blank(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let mut out = bytes.to_vec();
-    let mut at = 0;
-    let wipe = |out: &mut Vec<u8>, from: usize, to: usize| {
-        for byte in &mut out[from..to] {
-            if *byte != b'\n' {
-                *byte = b' ';
-            }
+    let mut out = String::with_capacity(text.len());
+    for token in cpp_tokens::tokens(text) {
+        let code = if token.is_quoted() { token.end()..token.end() } else { token.start..token.end() };
+        for at in out.len()..token.end() {
+            let byte = text.as_bytes()[at];
+            // What continues a directive stays.
+            let is_kept = code.contains(&at)
+                || byte.is_ascii_whitespace()
+                || byte == b'\\' && text[at + 1..].starts_with(['\r', '\n']);
+            let shown = if byte.is_ascii() { char::from(byte) } else { '_' };
+            out.push(if is_kept { shown } else { ' ' });
         }
-    };
-    let find = |from: usize, what: &str| text.get(from..).and_then(|rest| rest.find(what)).map(|to| from + to);
-    while at < bytes.len() {
-        let end = match &bytes[at..] {
-            [b'/', b'/', ..] => find(at, "\n").unwrap_or(bytes.len()),
-            [b'/', b'*', ..] => find(at + 2, "*/").map_or(bytes.len(), |end| end + 2),
-            [quote @ (b'"' | b'\''), ..] => {
-                let mut end = at + 1;
-                while end < bytes.len() && bytes[end] != *quote && bytes[end] != b'\n' {
-                    end += if bytes[end] == b'\\' { 2 } else { 1 };
-                }
-                (end + 1).min(bytes.len())
-            }
-            _ => {
-                if bytes[at] >= 128 {
-                    out[at] = b'_';
-                }
-                at += 1;
-                continue;
-            }
-        };
-        wipe(&mut out, at, end);
-        at = end;
     }
-    String::from_utf8(out).unwrap_or_default()
+    out
 }
