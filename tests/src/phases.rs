@@ -31,69 +31,30 @@ pub fn cases() -> impl Iterator<Item = ([&'static str; 2], Answer)> {
 /// Returns the module with the kernel `steps` that takes these steps.
 pub fn module(steps: &str) -> String {
     let mut text = format!(include_str!("phases.ptx"), bytes = 4 * WORDS);
-    let with_number = |n: &str, operation: &str, result: &str| {
-        format!("mov.u32 %r4, {n}; mbarrier.{operation}.shared::cta.b64 {result}[%r2], %r4")
-    };
-    let (mut n_seen, mut n_loops) = (0, 0);
-    for step in steps.split("; ") {
-        let words: Vec<&str> = step.split(' ').collect();
-        let mut see = || {
+    let mut n_seen = 0;
+    for (number, step) in steps.split("; ").enumerate() {
+        let mut lines = instructions(step).replace("$loop", &format!("again{number}"));
+        if lines.contains("$see") {
+            lines = lines.replace("$see", &format!("st.global.u32 [%d2+{}], %r5", 4 * n_seen));
             n_seen += 1;
-            format!("st.global.u32 [%d2+{}], %r5", 4 * (n_seen - 1))
-        };
-        let lines = match words[..] {
-            ["init", n] => with_number(n, "init", "") + "; fence.mbarrier_init.release.cluster",
-            ["inval"] => "mbarrier.inval.shared::cta.b64 [%r2]".to_owned(),
-            ["arrive"] => "mbarrier.arrive.shared::cta.b64 %d3, [%r2]".to_owned(),
-            ["arrive", n] => with_number(n, "arrive.release.cta", "%d3, "),
-            ["arrive+expect", n] => with_number(n, "arrive.expect_tx", "%d3, "),
-            ["drop"] => "mbarrier.arrive_drop.shared::cta.b64 %d3, [%r2]".to_owned(),
-            ["drop", n] => with_number(n, "arrive_drop", "%d3, "),
-            ["part", n] => with_number(n, "arrive.noComplete", "%d3, "),
-            ["expect", n] => with_number(n, "expect_tx.relaxed.cta", ""),
-            ["complete", n] => with_number(n, "complete_tx.relaxed.cta", ""),
-            [kind @ ("test" | "try"), parity] => format!(
-                "mbarrier.{kind}_wait.parity.shared::cta.b64 %p2, [%r2], {parity}; selp.u32 %r5, 1, 0, %p2; {}",
-                see()
-            ),
-            ["state"] => {
-                format!("mbarrier.test_wait.shared::cta.b64 %p2, [%r2], %d3; selp.u32 %r5, 1, 0, %p2; {}", see())
-            }
-            ["wait", parity] => {
-                n_loops += 1;
-                format!(
-                    "mov.u32 %r4, 0;\nagain{n_loops}:\n    \
-                     mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r2], {parity}; add.u32 %r4, %r4, 1; \
-                     setp.lt.and.u32 %p3, %r4, 1000, !%p2; @%p3 bra again{n_loops}; selp.u32 %r5, 1, 0, %p2; {}",
-                    see()
-                )
-            }
-            ["pending"] => format!("mbarrier.pending_count.b64 %r5, %d3; {}", see()),
-            ["barrier", i] => format!("mov.u32 %r2, barriers; add.u32 %r2, %r2, {i} * 8"),
-            ["offset", n] => format!("mov.u32 %r2, barriers; add.u32 %r2, %r2, {n}"),
-            ["load", to, from, bytes] => format!(
-                "mov.u32 %r4, {bytes}; add.u32 %r6, %r3, {to}; add.u64 %d4, %d1, {from}; \
-                 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r6], [%d4], %r4, [%r2]"
-            ),
-            ["store", from, to, bytes] => format!(
-                "mov.u32 %r4, {bytes}; add.u32 %r6, %r3, {from}; add.u64 %d4, %d1, {to}; \
-                 cp.async.bulk.global.shared::cta.bulk_group [%d4], [%r6], %r4"
-            ),
-            ["commit"] => "cp.async.bulk.commit_group".to_owned(),
-            ["group", n] => format!("cp.async.bulk.wait_group {n}"),
-            ["read", n] => format!("cp.async.bulk.wait_group.read {n}"),
-            ["cp", "arrive"] => "cp.async.mbarrier.arrive.shared::cta.b64 [%r2]".to_owned(),
-            ["cp", "arrive", "noinc"] => "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%r2]".to_owned(),
-            ["cp", to, from] => format!("cp.async.ca.shared.global [%r3+{to}], [%d1+{from}], 16"),
-            ["put", at, value] => format!("mov.u32 %r5, {value}; st.shared.u32 [%r3+{at}], %r5"),
-            ["get", at] => format!("ld.shared.u32 %r5, [%r3+{at}]; {}", see()),
-            ["look", at] => format!("ld.volatile.global.u32 %r5, [%d1+{at}]; {}", see()),
-            ["proxy"] => "fence.proxy.async".to_owned(),
-            _ => panic!("`{step}` is no step"),
-        };
+        }
         let _ = writeln!(text, "    // {step}\n    {lines};");
     }
     text + "    ret;\n}\n"
+}
+
+/// Returns the PTX of a step, with the step's words in place of `$1`, `$2` and `$3`.
+fn instructions(step: &str) -> String {
+    let words: Vec<&str> = step.split(' ').collect();
+    let fits = |(pattern, _): &(&str, &str)| {
+        let pattern: Vec<&str> = pattern.split(' ').collect();
+        let mut pairs = pattern.iter().zip(&words);
+        pattern.len() == words.len() && pairs.all(|(name, word)| name.starts_with('$') || name == word)
+    };
+    let mut rows = include_str!("phases.txt").lines().filter_map(|row| row.split_once(" = "));
+    let (pattern, text) = rows.find(fits).unwrap_or_else(|| panic!("`{step}` is no step"));
+    let numbered = pattern.split(' ').zip(words).filter(|(name, _)| name.starts_with('$'));
+    numbered.fold(text.to_owned(), |text, (name, word)| text.replace(name, word))
 }
 
 pub fn shown(seen: &[u32]) -> String {
