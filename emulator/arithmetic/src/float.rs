@@ -73,13 +73,51 @@ pub(super) fn mul32<const FTZ: bool>(a: f32, b: f32) -> f32 {
     canonical(flush_tiny(a * b, a * TINY_SCALE * b))
 }
 
+/// Rounds to odd: an inexact `$near` with an even last bit moves one step towards the exact value, up in magnitude when
+/// `$error` has the value's sign.
+macro_rules! to_odd {
+    ($float:ty, $bits:ty, $near:expr, $error:expr, $positive:expr) => {{
+        let bits = $near.to_bits();
+        let step = if ($error > 0.0) == $positive { 1 } else { <$bits>::MAX };
+        let inexact = ($error > 0.0) | ($error < 0.0);
+        <$float>::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
+    }};
+}
+
+/// Adds, rounding to odd.
+macro_rules! sum_to_odd {
+    ($float:ty, $bits:ty, $a:expr, $b:expr) => {{
+        let (a, b) = ($a, $b);
+        let sum = a + b;
+        let b_part = sum - a;
+        let error = (a - (sum - b_part)) + (b - b_part);
+        to_odd!($float, $bits, sum, error, (sum > 0.0))
+    }};
+}
+pub(super) use {sum_to_odd, to_odd};
+
+/// Returns `a * b + c`, rounded once, where a call would do that lane by lane: the product is exact in `f64`.
+#[cfg(any(target_family = "wasm", test))]
+#[inline(always)]
+pub(super) fn mul_add_by_f64(a: f32, b: f32, c: f32) -> f32 {
+    sum_to_odd!(f64, u64, f64::from(a) * f64::from(b), f64::from(c)) as f32
+}
+
+#[inline(always)]
+fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+    #[cfg(target_family = "wasm")]
+    return mul_add_by_f64(a, b, c);
+    #[cfg(not(target_family = "wasm"))]
+    a.mul_add(b, c)
+}
+
 #[inline(always)]
 fn fma32<const FTZ: bool>(a: f32, b: f32, c: f32) -> f32 {
     if !FTZ {
-        return canonical(a.mul_add(b, c));
+        return canonical(mul_add(a, b, c));
     }
     let (a, b, c) = (flush(a), flush(b), flush(c));
-    canonical(flush_tiny(a.mul_add(b, c), (a * TINY_SCALE).mul_add(b, c * TINY_SCALE)))
+    canonical(flush_tiny(mul_add(a, b, c), mul_add(a * TINY_SCALE, b, c * TINY_SCALE)))
 }
 
 const TINY: f32 = f32::MIN_POSITIVE;

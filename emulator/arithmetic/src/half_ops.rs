@@ -8,32 +8,11 @@
 mod tests;
 
 use super::engine::{hot1, hot2, hot3, moded1, moded2, moded3};
+use super::float::{sum_to_odd, to_odd};
 use super::half::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use super::modes::{FTZ as PICK_FTZ, extremum, extremum_variant};
 use super::{Form, multifunction};
 use crate::lanes::CpuLevel;
-
-/// Rounds to odd: an inexact `$near` with an even last bit moves one step towards the exact value, up in magnitude when
-/// `$error` has the value's sign.
-macro_rules! to_odd {
-    ($float:ty, $bits:ty, $near:expr, $error:expr, $positive:expr) => {{
-        let bits = $near.to_bits();
-        let step = if ($error > 0.0) == $positive { 1 } else { <$bits>::MAX };
-        let inexact = ($error > 0.0) | ($error < 0.0);
-        <$float>::from_bits(if inexact & (bits & 1 == 0) { bits.wrapping_add(step) } else { bits })
-    }};
-}
-
-/// Adds, rounding to odd.
-macro_rules! sum_to_odd {
-    ($float:ty, $bits:ty, $a:expr, $b:expr) => {{
-        let (a, b) = ($a, $b);
-        let sum = a + b;
-        let b_part = sum - a;
-        let error = (a - (sum - b_part)) + (b - b_part);
-        to_odd!($float, $bits, sum, error, (sum > 0.0))
-    }};
-}
 
 /// Converts to `f32`, rounding to odd. An infinite `x` has the error NaN; a finite one that overflows steps back.
 #[inline(always)]

@@ -186,6 +186,18 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4096, failure_persistence: None, ..Default::default() })]
+
+    /// Products by 1.5 lie half-way between two numbers, where what is added decides.
+    #[test]
+    fn sums_in_f64_are_rounded_once(a in word(), b in prop_oneof![word(), Just(1.5f32.to_bits())], c in word()) {
+        let [a, b, c] = [a, b, c].map(f32::from_bits);
+        let once = [a.mul_add(b, c), float::mul_add_by_f64(a, b, c)].map(|x| float::canonical(x).to_bits());
+        prop_assert_eq!(once[0], once[1], "{} {} {}", a, b, c);
+    }
+}
+
 /// Returns the result for operands given as bits, equal on all levels.
 pub(super) fn scalar(mnemonic: &str, operands: &[u64], part: ResultPart) -> u64 {
     let mut results = levels().into_iter().map(|level| (level, scalar_at(mnemonic, operands, part, level)));
