@@ -67,15 +67,17 @@ pub fn lookup(opcode: &str, modifiers: &[&str], part: ResultPart, level: CpuLeve
     if form.is_some() || part == ResultPart::Second {
         return form;
     }
-    moves::lookup(opcode, modifiers, level)
+    let form = moves::lookup(opcode, modifiers, level)
         .or_else(|| integer::lookup(opcode, modifiers, level))
         .or_else(|| bits::lookup(opcode, modifiers, level))
         .or_else(|| float::lookup(opcode, modifiers, level))
-        .or_else(|| modes::lookup(opcode, modifiers))
-        .or_else(|| half_ops::lookup(opcode, modifiers, level))
         .or_else(|| approx::lookup(opcode, modifiers, level))
         .or_else(|| convert::lookup(opcode, modifiers, level))
-        .or_else(|| video::lookup(opcode, modifiers))
+        .or_else(|| modes::lookup(opcode, modifiers));
+    if cfg!(feature = "scalar") {
+        return form;
+    }
+    form.or_else(|| half_ops::lookup(opcode, modifiers, level)).or_else(|| video::lookup(opcode, modifiers))
 }
 
 /// Detects the widest vector instructions of the CPU that this crate was built with; callers keep the answer.

@@ -315,30 +315,32 @@ impl<'a> PtxLowering<'a> {
         Ok(())
     }
 
+    /// With `scalar`, instructions that the compiler of learners' kernels does not write are unknown.
     fn lower_by_opcode(&mut self, instruction: &'a Instruction, last: bool) -> Result<()> {
+        const ALL: bool = !cfg!(feature = "scalar");
         match instruction.opcode.as_str() {
             "mov" => self.mov(instruction),
             "ld" | "ldu" => self.load(instruction),
             "st" => self.store(instruction),
-            "mapa" => self.map_address(instruction),
-            "getctarank" => self.rank_of_address(instruction),
+            "mapa" if ALL => self.map_address(instruction),
+            "getctarank" if ALL => self.rank_of_address(instruction),
             "cvta" => self.cvta(instruction),
             "isspacep" => self.is_space(instruction),
             "atom" | "red" => self.atomic(instruction),
             "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" => self.control(instruction, last),
-            "call" => self.call(instruction),
+            "call" if ALL => self.call(instruction),
             "bar" | "barrier" | "membar" | "fence" | "nanosleep" | "shfl" | "vote" | "match" | "redux"
             | "activemask" | "elect" => self.warp(instruction),
-            "mbarrier" => self.mbarrier(instruction),
-            "mma" => self.mma(instruction),
-            "wmma" => self.wmma(instruction),
-            "ldmatrix" | "stmatrix" | "movmatrix" => self.matrix(instruction),
-            "cp" if instruction.has("mbarrier") => self.arrive_behind_copies(instruction),
-            "cp" if instruction.has("bulk") && !instruction.has("tensor") => self.bulk_copy(instruction),
-            "cp" if instruction.has("tensor") => self.tensor_copy(instruction),
-            "cp" => self.copy(instruction),
-            "wgmma" => self.wgmma(instruction),
-            "tex" => self.texture(instruction),
+            "mbarrier" if ALL => self.mbarrier(instruction),
+            "mma" if ALL => self.mma(instruction),
+            "wmma" if ALL => self.wmma(instruction),
+            "ldmatrix" | "stmatrix" | "movmatrix" if ALL => self.matrix(instruction),
+            "cp" if ALL && instruction.has("mbarrier") => self.arrive_behind_copies(instruction),
+            "cp" if ALL && instruction.has("bulk") && !instruction.has("tensor") => self.bulk_copy(instruction),
+            "cp" if ALL && instruction.has("tensor") => self.tensor_copy(instruction),
+            "cp" if ALL => self.copy(instruction),
+            "wgmma" if ALL => self.wgmma(instruction),
+            "tex" if ALL => self.texture(instruction),
             // Hints are invisible to a program.
             "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" => self.emit(OpKind::Nop),
             // The number of registers is invisible to a program.

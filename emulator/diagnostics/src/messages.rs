@@ -52,6 +52,27 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
     let first = &mistake.first;
     let mut who = first_thread(mistake);
     let draft = match &first.details {
+        // The instructions that make these mistakes are left out.
+        MistakeDetails::Remote { .. }
+        | MistakeDetails::ClusterBarrier { .. }
+        | MistakeDetails::ClusterDeadlock { .. }
+        | MistakeDetails::Assert { .. }
+        | MistakeDetails::Call { .. }
+        | MistakeDetails::Stack { .. }
+        | MistakeDetails::Texture { .. }
+        | MistakeDetails::TensorCopy { .. }
+        | MistakeDetails::Proxy { .. }
+        | MistakeDetails::Phases { .. }
+        | MistakeDetails::TwoCopies { .. }
+        | MistakeDetails::ChangedUnderCopy { .. }
+        | MistakeDetails::Wgmma { .. }
+        | MistakeDetails::Fragment { .. }
+        | MistakeDetails::MemoryBarrier { .. }
+        | MistakeDetails::Uninitialised { copy: Some(_), .. }
+            if cfg!(feature = "scalar") =>
+        {
+            termination::trap(launch, mistake)
+        }
         MistakeDetails::Access { problem, access } if let Some(place) = cluster::remote(access) => {
             cluster::misplaced(launch, mistake, *problem, *access, place)
         }
@@ -63,6 +84,9 @@ fn finding(launch: &LaunchContext<'_>, Chosen { mistake, also }: &Chosen<'_>, ea
             AccessProblem::UseAfterFree => memory::freed(launch, mistake, *access),
             AccessProblem::Misaligned => memory::misaligned(launch, mistake, *access),
             AccessProblem::ReadOnly => memory::read_only(launch, mistake, *access),
+            AccessProblem::OutOfBounds if cfg!(feature = "scalar") => {
+                bounds::out_of_bounds(launch, mistake, *access, also)
+            }
             AccessProblem::OutOfBounds => {
                 asynchronous::of_a_box(launch, mistake, *access, bounds::out_of_bounds(launch, mistake, *access, also))
             }

@@ -92,7 +92,7 @@ pub struct Use {
 impl Source {
     pub fn new(text: &Arc<str>) -> Self {
         let (mut clean, mut places) = (blank(text), Vec::new());
-        if text.contains("#![no_std]") {
+        if !cfg!(feature = "scalar") && text.contains("#![no_std]") {
             (clean, places) = rust::as_cpp(text, &clean);
         }
         let mut start = 0;
@@ -106,7 +106,7 @@ impl Source {
     }
 
     pub(crate) fn is_rust(&self) -> bool {
-        !self.places.is_empty()
+        !cfg!(feature = "scalar") && !self.places.is_empty()
     }
 
     /// Returns a sentence as it is written for Rust.

@@ -26,7 +26,7 @@ struct Definition {
 
 /// Stores in each `wmma.mma` operation the fragments that do not fit. `starts` are those of basic blocks.
 pub(crate) fn find_mismatches(ops: &mut [VirtualOp], starts: &[u32], instrs: &[InstrInfo]) {
-    if !instrs.iter().any(|instr| instr.mnemonic().starts_with("wmma.mma")) {
+    if cfg!(feature = "scalar") || !instrs.iter().any(|instr| instr.mnemonic().starts_with("wmma.mma")) {
         return;
     }
     // A called function may write registers in the middle of a block.

@@ -49,7 +49,7 @@ pub(crate) fn touches(ops: &[VirtualOp], place: &[u32], n_registers: usize) -> O
 pub(crate) fn unfenced(
     ops: &[VirtualOp], cfg: &Cfg, instrs: &[InstrInfo], place: &[u32],
 ) -> Option<Vec<Box<[RegisterWrite]>>> {
-    if !ops.iter().any(|op| matches!(op.kind, OpKind::Wgmma(_))) {
+    if cfg!(feature = "scalar") || !ops.iter().any(|op| matches!(op.kind, OpKind::Wgmma(_))) {
         return None;
     }
     let effects = |op: &VirtualOp| {

@@ -10,7 +10,7 @@ use crate::{locate::case::noun, messages::sync::thread_count};
 /// Returns the target of an access to another block's shared memory: offset and rank.
 pub(crate) fn remote(access: &BadAccess) -> Option<(u64, u32)> {
     let tag = access.address >> RANK_SHIFT;
-    let is_remote = access.space == MemSpace::Shared && (1..=0x100).contains(&tag);
+    let is_remote = !cfg!(feature = "scalar") && access.space == MemSpace::Shared && (1..=0x100).contains(&tag);
     is_remote.then(|| (access.address & ((1 << RANK_SHIFT) - 1), tag as u32 - 1))
 }
 

@@ -83,5 +83,5 @@ impl RaceMessage<'_> {
 
 /// Returns whether an instruction starts a bulk copy.
 pub(crate) fn is_copy(launch: &LaunchContext<'_>, instr: u32) -> bool {
-    launch.ops(instr).any(|op| matches!(op, OpKind::TensorCopy(_) | OpKind::BulkBytes(_)))
+    !cfg!(feature = "scalar") && launch.ops(instr).any(|op| matches!(op, OpKind::TensorCopy(_) | OpKind::BulkBytes(_)))
 }

@@ -158,10 +158,10 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
         if M::GENERAL && M::checks(worker) {
             worker.propagate_undefined(op, at.pc, active, at.lanes);
         }
-        if M::GENERAL && worker.warp.in_flight {
+        if M::GENERAL && !cfg!(feature = "scalar") && worker.warp.in_flight {
             worker.touch_in_flight(at.pc, active);
         }
-        if M::GENERAL && worker.checks.checks_fences && !active.is_empty() {
+        if M::GENERAL && !cfg!(feature = "scalar") && worker.checks.checks_fences && !active.is_empty() {
             worker.note_written(at.pc);
         }
         match &op.kind {
@@ -539,6 +539,32 @@ impl Worker<'_> {
     #[inline(never)]
     fn execute_uncommon(&mut self, kind: &OpKind, pc: u32, active: LaneMask, at: Position) -> ControlFlow<AfterOp> {
         match kind {
+            // The decoder makes none of these.
+            OpKind::CpAsync { .. }
+            | OpKind::CpAsyncCommit
+            | OpKind::CpAsyncWait { .. }
+            | OpKind::Mma(_)
+            | OpKind::MatrixLoad(_)
+            | OpKind::MatrixStore(_)
+            | OpKind::MatrixMove { .. }
+            | OpKind::TensorCopy(_)
+            | OpKind::BulkBytes(_)
+            | OpKind::BulkCommit
+            | OpKind::BulkWait { .. }
+            | OpKind::Wgmma(_)
+            | OpKind::WgmmaFence
+            | OpKind::WgmmaCommit
+            | OpKind::WgmmaWait { .. }
+            | OpKind::Mbarrier(_)
+            | OpKind::Texture(_)
+            | OpKind::Printf { .. }
+            | OpKind::AssertFail { .. }
+            | OpKind::Call { .. }
+            | OpKind::Resume { .. }
+            | OpKind::Return
+            | OpKind::Converge { .. }
+            | OpKind::Leave { .. }
+                if cfg!(feature = "scalar") => {}
             OpKind::Atomic(a) => {
                 self.atomic(a, pc, active, at.lanes)?;
             }

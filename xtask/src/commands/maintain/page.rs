@@ -1,4 +1,4 @@
-//! `cargo xtask page`: the WebAssembly module with which pages of the book run kernels, into `target/page`.
+//! `cargo xtask page`: the WebAssembly modules with which pages of the book run kernels, into `target/page`.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -23,40 +23,51 @@ const SMALL_STD: [&str; 2] = ["-Zbuild-std=std,panic_abort", "-Zbuild-std-featur
 const OPTIONS: &str = "-Ctarget-feature=+simd128 --cfg=getrandom_backend=\"unsupported\" -Zunstable-options \
     -Cpanic=immediate-abort";
 
+/// The modules: that of learners' kernels, which is smaller, and that of committed ones, with all instructions.
+const MODULES: [(&str, &str, &[&str]); 2] =
+    [("tensor.wasm", "tensor.js", &[]), ("page.wasm", "module.js", &["--features=page/scalar"])];
+
 pub(crate) fn run(_: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the module is built in a checkout, and this folder is not one")?;
-    let cargo = paths::cargo().context("the module is built by Cargo; start this with: cargo xtask page")?;
     let folder = root.join("target/page");
+    for (name, script, features) in MODULES {
+        output::note(&format!("building target/page/{script}; the first time takes some minutes"));
+        if !build(&root, &folder, features)? {
+            output::error("the module does not build; see the output of cargo above");
+            return Ok(CommandOutcome::Failed);
+        }
+        let module = std::fs::read(folder.join(TARGET).join("page/page.wasm")).context("reading page.wasm")?;
+        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+        packed.write_all(&module)?;
+        let packed = packed.finish()?;
+        let text = format!("self.tileModule = \"{}\";\n", base64(&packed));
+        for (name, bytes) in [(name, module.as_slice()), (script, text.as_bytes())] {
+            let path = folder.join(name);
+            write_whole_bytes(&path, bytes).with_context(|| format!("writing {}", paths::display_path(&path)))?;
+        }
+        let [all, packed] = [module.len(), packed.len()].map(|bytes| bytes.div_ceil(1000));
+        output::print(&format!("target/page/{script}: a module of {all} kB, {packed} kB deflated\n"))?;
+    }
+    Ok(CommandOutcome::Passed)
+}
+
+/// Builds a module with these options of Cargo; false when it does not build.
+fn build(root: &Path, folder: &Path, features: &[&str]) -> Result<bool> {
+    let cargo = paths::cargo().context("the module is built by Cargo; start this with: cargo xtask page")?;
     let mut command = Command::new(cargo);
-    command.args(["build", "--package=page", "--profile=page", "--target", TARGET, "--target-dir"]).arg(&folder);
-    command.args(SMALL_STD).current_dir(&root);
+    command.args(["build", "--package=page", "--profile=page", "--target", TARGET, "--target-dir"]).arg(folder);
+    command.args(features).args(SMALL_STD).current_dir(root);
     command.env("RUSTC", find_rustc()?).env("RUSTC_BOOTSTRAP", "1").env("RUSTFLAGS", OPTIONS);
     // A toolchain of rustup has a linker of its own.
     if let Some(linker) = all_on_path("wasm-ld").first() {
         command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
     }
-    output::note("building target/page/module.js; the first time takes some minutes");
     let mut child = command.spawn().context("starting cargo")?;
     let waiting = Waiting::for_child(&child);
     let status = child.wait()?;
     drop(waiting);
     interrupt::check("there is no new module")?;
-    if !status.success() {
-        output::error("the module does not build; see the output of cargo above");
-        return Ok(CommandOutcome::Failed);
-    }
-    let module = std::fs::read(folder.join(TARGET).join("page/page.wasm")).context("reading page.wasm")?;
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&module)?;
-    let packed = packed.finish()?;
-    let script = format!("self.tileModule = \"{}\";\n", base64(&packed));
-    for (name, bytes) in [("page.wasm", module.as_slice()), ("module.js", script.as_bytes())] {
-        let path = folder.join(name);
-        write_whole_bytes(&path, bytes).with_context(|| format!("writing {}", paths::display_path(&path)))?;
-    }
-    let [all, packed] = [module.len(), packed.len()].map(|bytes| bytes.div_ceil(1000));
-    output::print(&format!("target/page/module.js: a module of {all} kB, {packed} kB deflated\n"))?;
-    Ok(CommandOutcome::Passed)
+    Ok(status.success())
 }
 
 /// Returns a rustc with the source of its library.
