@@ -69,6 +69,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let explained = judge::explain::explain(&Request {
             task,
             ptx: &std::fs::read_to_string(target_of(&root, &source))?,
+            setup: None,
             sources: &[(name.clone(), std::fs::read_to_string(&source)?)],
             seed: 1,
             shapes: ShapeSet::Public,

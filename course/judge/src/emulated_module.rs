@@ -16,8 +16,8 @@ use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
 use simt::trace::{Step, TraceSelection};
 
-use crate::trial::Trial;
 use crate::{JudgeError, Request};
+use crate::{tensor_map::tensor_map, trial::Trial};
 
 #[derive(Debug)]
 pub struct EmulatedModule<'a> {
@@ -74,7 +74,7 @@ impl<'a> EmulatedModule<'a> {
         };
         let kernel = Arc::clone(kernel);
         let bytes: Vec<u32> = kernel.kernel().params.iter().map(|param| param.bytes).collect();
-        if bytes != task.work.parameter_bytes() {
+        if request.setup.is_none() && bytes != task.work.parameter_bytes() {
             let wanted = task.work.parameters().iter();
             let wanted: Vec<String> = wanted.map(|(kind, name)| format!("{kind} {name}")).collect();
             return Err(LoadError::NoEntry(format!(
@@ -192,11 +192,11 @@ impl<'a> EmulatedModule<'a> {
     pub fn launch_setup(&self, shape: Shape) -> LaunchSetup {
         let task = self.request.task;
         let names = task.work.parameters().iter();
-        LaunchSetup {
+        self.request.setup.clone().unwrap_or_else(|| LaunchSetup {
             grid: task.work.grid(task.tile, shape),
             block: task.block,
             arguments: names.map(|(_, name)| (*name).to_owned()).collect(),
-        }
+        })
     }
 
     /// Launches once, and returns the report with the steps of a warp of the first block.
@@ -261,6 +261,9 @@ impl<'a> EmulatedModule<'a> {
     ) -> Result<LaunchRequest, Box<Finding>> {
         let task = self.request.task;
         let argument = |name: &String| match trial.argument(name) {
+            _ if !cfg!(feature = "scalar") && name.contains(':') => {
+                tensor_map(trial, task.work, buffers, name).map_err(not_attempted)
+            }
             Some(reference::Argument::Int(value)) => Ok(Argument::from(value)),
             Some(reference::Argument::Float(value)) => Ok(Argument::from(value)),
             Some(reference::Argument::Buffer(at)) => Ok(Argument::from(buffers.get(at).copied().unwrap_or_default())),
@@ -301,7 +304,8 @@ impl<'a> EmulatedModule<'a> {
 pub struct LaunchSetup {
     pub grid: [u32; 3],
     pub block: [u32; 3],
-    /// Argument names, in order.
+    /// Argument names, in order; `A:64x128/128` is a tensor map of A, with boxes of 64 columns and 128 rows, and a
+    /// swizzle of 128 bytes.
     pub arguments: Vec<String>,
 }
 

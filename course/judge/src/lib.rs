@@ -12,6 +12,7 @@
 //! - [`shapes`]: the shapes on which a kernel is judged.
 //! - [`prefetch`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
+//! - `tensor_map`: maps of a trial's matrices, which kernels take as arguments.
 //! - `suspects`: lines of a kernel that a wrong result points to.
 //! - [`tries`]: a quick look at edited kernels.
 //! - `worst`: the access that costs a criterion most.
@@ -27,6 +28,7 @@ pub mod prefetch;
 pub mod real;
 pub mod shapes;
 mod suspects;
+mod tensor_map;
 #[cfg(test)]
 mod tests;
 pub mod trial;
@@ -58,6 +60,8 @@ pub type JudgeError = Box<dyn std::error::Error + Send + Sync>;
 pub struct Request<'a> {
     pub task: &'a Task,
     pub ptx: &'a str,
+    /// The launch, where it does not follow from the task.
+    pub setup: Option<LaunchSetup>,
     /// Source texts for messages, by their names in the PTX.
     pub sources: &'a [(String, String)],
     /// Seed of the inputs and of the hidden shapes.

@@ -77,6 +77,7 @@ fn run(cli: &Cli) -> Result<Exit> {
     let request = Request {
         task: &task,
         ptx: &ptx,
+        setup: None,
         sources: &sources,
         seed: cli.seed,
         shapes,

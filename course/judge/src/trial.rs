@@ -3,12 +3,12 @@
 #[cfg(test)]
 mod tests;
 
-use catalog::Shape;
+use catalog::{Format, Shape};
 use diagnosis::{Clue, Diagnosis, Subject, Terms, WrongResult};
 use reference::Argument;
 use reference::inputs::{Accumulator, Data, Real as _, elements, transposed};
 use reference::verify::{self, Comparison};
-use reference::{Answer, Bf16, Problem};
+use reference::{Answer, Bf16, E4m3, Problem};
 use tasks::verdict::WrongOutput;
 use tasks::{Task, TaskWork};
 
@@ -19,8 +19,8 @@ pub struct Trial<T: Accumulator> {
     pub data: Data,
     /// A, B and what else the kernel reads, or the matrix to transpose, in the kernel's layout.
     pub inputs: Vec<Vec<T>>,
-    /// A and B are bf16 in memory.
-    bf16_operands: bool,
+    /// Format of A and B.
+    operands: Format,
     /// Contents of the output before the launch: the C of βC, or NaN.
     pub start: Vec<T>,
     pub alpha: f32,
@@ -132,8 +132,8 @@ pub fn trials<T: Accumulator>(
         _ if work.is_transpose() => &[(Data::Reals, 1.0, 0.0)],
         // With β = 0 the kernel must not read C, which is NaN.
         TaskWork::SgemmScaled => &[(Data::Integers, 2.0, 0.0), (Data::Integers, 2.0, 3.0), (Data::Reals, -0.75, 0.4)],
-        // bf16 holds such integers exactly, and few reals.
-        _ if work.has_bf16_operands() => &[(Data::Integers, 1.0, 0.0)],
+        // The formats of tensor cores hold such integers exactly, and few reals.
+        _ if work.operands() != Format::Fp32 => &[(Data::Integers, 1.0, 0.0)],
         _ => &[(Data::Integers, 1.0, 0.0), (Data::Reals, 1.0, 0.0)],
     };
     launches.iter().map(move |(data, alpha, beta)| {
@@ -225,7 +225,7 @@ impl<T: Accumulator> Trial<T> {
             shape,
             data,
             inputs,
-            bf16_operands: work.has_bf16_operands(),
+            operands: work.operands(),
             start,
             alpha: 1.0,
             beta: 0.0,
@@ -250,11 +250,15 @@ impl<T: Accumulator> Trial<T> {
 
     /// Returns the bytes of each buffer before the launch, with its name: of the inputs, then of the output.
     pub fn buffers(&self) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
-        let inputs = self.inputs.iter().zip([("A", self.bf16_operands), ("B", self.bf16_operands), ("bias", false)]);
-        inputs.chain([(&self.start, ("C", false))]).map(|(values, (name, bf16))| {
+        let inputs = self.inputs.iter().zip([("A", self.operands), ("B", self.operands), ("bias", Format::Fp32)]);
+        inputs.chain([(&self.start, ("C", Format::Fp32))]).map(|(values, (name, format))| {
             let mut bytes = Vec::new();
             for value in values {
-                if bf16 { Bf16::from_f64(value.to_f64()).append_to(&mut bytes) } else { value.append_to(&mut bytes) }
+                match format {
+                    Format::Fp32 | Format::Tf32 => value.append_to(&mut bytes),
+                    Format::Bf16 => Bf16::from_f64(value.to_f64()).append_to(&mut bytes),
+                    Format::E4m3 => E4m3::from_f64(value.to_f64()).append_to(&mut bytes),
+                }
             }
             (name, bytes)
         })
@@ -268,6 +272,8 @@ impl<T: Accumulator> Trial<T> {
             "M" | "rows" => size(m),
             "N" | "cols" => size(n),
             "K" => size(k),
+            // Tiles that the blocks of v11's persistent kernels do not share.
+            "whole" => Argument::Int(0),
             "alpha" => Argument::Float(self.alpha),
             "beta" => Argument::Float(self.beta),
             "A" | "in" => Argument::Buffer(0),

@@ -3,6 +3,7 @@
 //! `cargo xtask page` builds this crate as a WebAssembly module, whose exports are in `wasm`. The compiler,
 //! the emulated GPU, the judge and their words are those of `cargo xtask check`; nothing here judges or counts.
 
+mod committed;
 mod reply;
 #[cfg(target_family = "wasm")]
 pub mod wasm;

@@ -1,10 +1,13 @@
 //! The reply about a kernel.
 
+use catalog::Shape;
 use cuda::{Input, Message, Severity, Sources};
 use judge::{Request, shapes::ShapeSet};
 use serde::{Deserialize, Serialize};
 use tasks::explain::Explained;
-use tasks::{Task, Verdict};
+use tasks::{Task, Verdict, verdict};
+
+use crate::committed::Committed;
 
 /// A kernel that a reader runs.
 #[derive(Deserialize)]
@@ -15,13 +18,19 @@ struct Run {
     source: String,
     /// Headers: as `#include` names them, and their text.
     headers: Vec<(String, String)>,
-    task: Task,
+    /// The task by which a learner's kernel is judged.
+    task: Option<Task>,
+    /// The PTX of a kernel of the ladder, which runs in place of the source's.
+    committed: Option<Committed>,
     /// Sizes of the launch whose lines are counted: m, n and k.
     #[serde(default = "usual_sizes")]
     shape: [usize; 3],
     /// False for a run that counts lines and does not judge.
     #[serde(default = "yes")]
     judge: bool,
+    /// Whether to judge on the first shape alone, which takes a fraction of the time.
+    #[serde(default)]
+    first: bool,
 }
 
 fn usual_sizes() -> [usize; 3] {
@@ -38,6 +47,8 @@ struct Reply {
     messages: Vec<Located>,
     /// None for a source that does not compile.
     verdict: Option<Verdict>,
+    /// Whether the other shapes may change the verdict, which is that of the first one.
+    is_partial: bool,
     /// Counts of one launch; none for a kernel that is not launched.
     explained: Option<Explained>,
     /// Wrong elements of that launch.
@@ -90,11 +101,21 @@ const MAX_INSTRUCTIONS: u64 = 1 << 30;
 
 fn run_kernel(run: &Run) -> Reply {
     let [m, n, k] = run.shape;
-    let task = &run.task;
-    let shape = catalog::Shape { m, n, k: if task.work.is_transpose() { 0 } else { k } };
+    let is_transpose = run.task.as_ref().is_some_and(|task| task.work.is_transpose());
+    let shape = Shape { m, n, k: if is_transpose { 0 } else { k } };
     if [m, n, k].contains(&0) || shape.volume() > MAX_VOLUME {
         return failed(format!("{shape} is not between 1 and 256 x 256 x 256 multiply-adds"));
     }
+    match (&run.task, &run.committed) {
+        (None, Some(_)) if cfg!(feature = "scalar") => failed("tensor.js runs committed kernels".to_owned()),
+        (Some(task), None) => compiled(run, task, shape),
+        (None, Some(kernel)) => committed(run, kernel, shape).unwrap_or_else(failed),
+        _ => failed("a request has a task or a committed kernel".to_owned()),
+    }
+}
+
+/// Compiles a learner's kernel, judges it and counts its lines.
+fn compiled(run: &Run, task: &Task, shape: Shape) -> Reply {
     if task.host.is_some() || task.is_rust {
         return failed(format!("{} is not a kernel in CUDA C++; check it with: cargo xtask check {0}", task.name));
     }
@@ -103,25 +124,50 @@ fn run_kernel(run: &Run) -> Reply {
         Err((messages, sources)) => return Reply { messages: located(&messages, &sources), ..Reply::default() },
     };
     let messages = located(&compiled.warnings, &compiled.sources);
-    let ptx = compiled.module.to_string();
     let sources: Vec<(String, String)> =
         compiled.sources.files.into_iter().map(|file| (file.name, file.text)).collect();
-    let request = Request {
+    let ptx = compiled.module.to_string();
+    let request = request(task, &ptx, &sources);
+    let shapes = judge::shapes::shapes_for(task, request.seed, request.shapes);
+    let shapes = &shapes[..if run.first { shapes.len().min(1) } else { shapes.len() }];
+    let verdict = run.judge.then(|| judge::judge_on(&request, shapes));
+    // A mistake that the checks find ends a judgement on any number of shapes.
+    let is_final = |verdict: &Verdict| verdict.findings.iter().any(|found| found.severity == verdict::Severity::Error);
+    let is_partial = run.first && verdict.as_ref().is_some_and(|verdict| !is_final(verdict));
+    Reply { messages, is_partial, ..counted(&request, verdict, shape) }
+}
+
+/// Runs a committed kernel on one shape, with all checks, and counts its lines.
+fn committed(run: &Run, kernel: &Committed, shape: Shape) -> Result<Reply, String> {
+    let task = kernel.task(shape)?;
+    let sources: Vec<(String, String)> =
+        std::iter::once((run.name.clone(), run.source.clone())).chain(run.headers.iter().cloned()).collect();
+    let request = Request { setup: Some(kernel.setup()), ..request(&task, &kernel.ptx, &sources) };
+    let verdict = run.judge.then(|| judge::judge_on(&request, &[shape]));
+    Ok(counted(&request, verdict, shape))
+}
+
+fn request<'a>(task: &'a Task, ptx: &'a str, sources: &'a [(String, String)]) -> Request<'a> {
+    Request {
         task,
-        ptx: &ptx,
-        sources: &sources,
+        ptx,
+        setup: None,
+        sources,
         seed: 1,
         shapes: ShapeSet::Public,
         threads: 1,
         max_instructions: MAX_INSTRUCTIONS,
-    };
-    let verdict = run.judge.then(|| judge::judge(&request));
+    }
+}
+
+/// Returns the reply with the counts of one launch.
+fn counted(request: &Request<'_>, verdict: Option<Verdict>, shape: Shape) -> Reply {
     // A kernel that cannot be launched has a verdict that says so; one without an end takes long enough once.
     let is_endless = verdict.as_ref().is_some_and(|verdict| verdict.code.as_deref() == Some("E-LOOP"));
-    let launched = if is_endless { None } else { judge::explain::explain_on(&request, shape).ok() };
+    let launched = if is_endless { None } else { judge::explain::explain_on(request, shape).ok() };
     let (explained, wrong) = launched.unzip();
-    let map = wrong.map(|wrong| WrongElements { rows: m, columns: n, wrong });
-    Reply { messages, verdict, explained, map, error: None }
+    let map = wrong.map(|wrong| WrongElements { rows: shape.m, columns: shape.n, wrong });
+    Reply { verdict, explained, map, ..Reply::default() }
 }
 
 fn located(messages: &[Message], sources: &Sources) -> Vec<Located> {

@@ -96,6 +96,84 @@ fn a_wrong_result_is_mapped() {
     assert_eq!(reply["map"]["wrong"], json!((3 * 64..4 * 64).collect::<Vec<usize>>()));
 }
 
+/// The verdict on the first shape is the whole one where a check finds a mistake there.
+#[test]
+fn a_judgement_on_the_first_shape_says_what_is_left() {
+    let (task, source) = v02();
+    for (barrier, is_partial) in [("__syncthreads();  // reads of", true), ("// reads of", false)] {
+        let source = source.replacen("__syncthreads();  // reads of", barrier, 1);
+        let whole = request(&task, &source, [64; 3]);
+        let mut first: Value = serde_json::from_str(&whole).expect("JSON");
+        first["first"] = json!(true);
+        let [first, whole] = [first.to_string(), whole].map(|request| page::reply(&request));
+        let [first, whole]: [Value; 2] = [first, whole].map(|reply| serde_json::from_str(&reply).expect("JSON"));
+        assert_eq!([&first["is_partial"], &whole["is_partial"]], [is_partial, false]);
+        assert_eq!(first["verdict"] == whole["verdict"], !is_partial);
+        assert_eq!(first["verdict"]["status"], whole["verdict"]["status"]);
+    }
+}
+
+/// Returns a request for a committed kernel with 96 rows and columns of C, and 64 k, in one block.
+fn committed(source: &str, entry: &str, arguments: &str, blocks: u32, threads: u32, shared: u32) -> String {
+    let kernel = json!({
+        "ptx": read(format!("kernels/ptx/{source}.ptx")), "entry": entry, "arguments": arguments,
+        "grid": [blocks, 1, 1], "block": [threads, 1, 1], "shared": shared,
+    });
+    let name = format!("kernels/{source}.cu");
+    let text = read(&name);
+    json!({"name": name, "source": text, "headers": [], "committed": kernel, "shape": [96, 96, 64]}).to_string()
+}
+
+/// Kernels with the instructions of v10 to v12: of tensor cores, copies of boxes, clusters.
+fn committed_kernels() -> Vec<String> {
+    let mapped = "M N K alpha A:64x128/128 B:64x32/128 C:32x64/128";
+    let fp8 = "M N K alpha A:128x128/128 B:128x96/128 C:32x64/128";
+    vec![
+        committed("v10_three_tf32", "sgemm_v10_three_tf32", "M N K A B C", 1, 256, 0),
+        committed("v11_producer", "sgemm_v11_producer", "M N K alpha A:16x256/64 B:128x16 C", 1, 384, 98368),
+        committed("v12_store", "gemm_v12_store_f32", mapped, 2, 288, 229_440),
+        committed("v12_fp8", "gemm_v12_fp8_f32", fp8, 2, 384, 229_440),
+        committed(
+            "v12_tf32",
+            "gemm_v12_tf32_f32",
+            "M N K alpha A:32x128/128 B:32x128/128 C:32x64/128",
+            2,
+            288,
+            229_440,
+        ),
+    ]
+}
+
+#[test]
+fn committed_kernels_run_on_one_shape() {
+    for request in committed_kernels() {
+        let reply: Value = serde_json::from_str(&page::reply(&request)).expect("JSON");
+        assert_eq!([&reply["error"], &reply["verdict"]["why"]], [&Value::Null; 2]);
+        assert_eq!([&reply["verdict"]["status"], &reply["verdict"]["n_tried"]], [&json!("passed"), &json!(1)]);
+        assert_eq!((&reply["explained"]["right"], &reply["map"]["wrong"]), (&json!(true), &json!([])));
+        assert!(reply["explained"]["lines"].as_array().is_some_and(|lines| !lines.is_empty()), "{reply}");
+    }
+}
+
+#[test]
+fn a_committed_kernel_with_another_launch_is_refused() {
+    let maps = |a: &str, c: &str| json!(format!("M N K alpha {a} B:64x32/128 {c}"));
+    for (field, value, words) in [
+        ("arguments", maps("A:64x128/128", "C"), "argument 7, `C`, has 8 bytes"),
+        ("arguments", maps("A:64x128/7", "C:32x64/128"), "`A:64x128/7` is no tensor map"),
+        ("arguments", maps("A:64x300/128", "C:32x64/128"), "the tensor map `A:64x300/128`"),
+        ("arguments", maps("", ""), "5 arguments"),
+        ("entry", json!("gemm_v12_store_bf16"), "its C is not FP32"),
+        ("entry", json!("nothing"), "has no kernel `nothing`"),
+        ("entry", json!("sgemm_v12_six_bf16"), "splits its operands"),
+    ] {
+        let mut request: Value = serde_json::from_str(&committed_kernels()[2]).expect("JSON");
+        request["committed"][field] = value;
+        let reply = page::reply(&request.to_string());
+        assert!(reply.contains(words), "{words}: {reply}");
+    }
+}
+
 #[test]
 fn a_request_that_is_too_large_or_no_request_is_an_error() {
     let (task, source) = v02();
@@ -126,35 +204,31 @@ process.stdout.write(requests.map((request) => {
 }).join(""));
 "#;
 
-#[test]
-fn the_module_replies_as_the_native_build_does() {
-    let module = root().join("target/page/page.wasm");
+/// Returns the reason why a module cannot be compared with this build.
+fn missing(module: &Path) -> Option<String> {
     let is_older = |source: &Path| {
         let time = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
-        time(source) > time(&module)
+        time(source) > time(module)
     };
     // The compiler lists the sources after a colon.
     let list = std::fs::read_to_string(root().join("target/page/wasm32-unknown-unknown/page/page.d"));
-    let missing = match list.as_deref().ok().and_then(|list| list.split_once(": ")) {
-        None => Some("there is no module; build it with: cargo xtask page".to_owned()),
+    match list.as_deref().ok().and_then(|list| list.split_once(": ")) {
+        _ if !module.is_file() => Some("there is no module; build it with: cargo xtask page".to_owned()),
+        None => Some("there is no list of its sources; build it with: cargo xtask page".to_owned()),
         Some((_, sources)) => sources
             .split_whitespace()
             .find(|path| is_older(Path::new(path)))
             .map(|source| format!("{source} is newer than the module; build it again with: cargo xtask page")),
-    };
+    }
+}
+
+#[track_caller]
+fn check_module(name: &str, requests: &[String]) {
+    let module = root().join("target/page").join(name);
     let node = all_on_path("node").into_iter().next();
-    if let Some(missing) = missing.or(node.is_none().then(|| "there is no node".to_owned())) {
+    if let Some(missing) = missing(&module).or(node.is_none().then(|| "there is no node".to_owned())) {
         println!("not run: {missing}");
         return;
-    }
-    let mut requests = Vec::new();
-    for step in ["v01", "v02", "v03", "v04", "v05", "v06", "v07", "v08"] {
-        let catalogue = Catalogue::load(root(), step).expect("a catalogue");
-        let kernels = catalogue.tasks.iter().filter(|task| task.host.is_none());
-        requests.extend(kernels.map(|task| request(task, &read(&task.solution), [65, 33, 40])));
-        let wrong = solutions::load(root(), step).expect("solutions").into_iter();
-        let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(10);
-        requests.extend(wrong.map(|solution| request(&solution.task, &solution.source, [64; 3])));
     }
     let mut node = Command::new(node.expect("it was found"));
     node.args(["-e", RUN]).arg(module).stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -170,4 +244,23 @@ fn the_module_replies_as_the_native_build_does() {
         let [native_rest, rest] = [&native, reply].map(|reply| String::from_utf8_lossy(&reply.as_bytes()[same..]));
         assert_eq!(native_rest, rest, "after {}, of {request}", &native[same.saturating_sub(200)..same]);
     }
+}
+
+#[test]
+fn the_module_replies_as_the_native_build_does() {
+    let mut requests = Vec::new();
+    for step in ["v01", "v02", "v03", "v04", "v05", "v06", "v07", "v08"] {
+        let catalogue = Catalogue::load(root(), step).expect("a catalogue");
+        let kernels = catalogue.tasks.iter().filter(|task| task.host.is_none());
+        requests.extend(kernels.map(|task| request(task, &read(&task.solution), [65, 33, 40])));
+        let wrong = solutions::load(root(), step).expect("solutions").into_iter();
+        let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(10);
+        requests.extend(wrong.map(|solution| request(&solution.task, &solution.source, [64; 3])));
+    }
+    check_module("page.wasm", &requests);
+}
+
+#[test]
+fn the_module_of_tensor_cores_replies_as_the_native_build_does() {
+    check_module("tensor.wasm", &committed_kernels());
 }

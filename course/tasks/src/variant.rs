@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use catalog::provenance::sha256;
+use catalog::{Format, provenance::sha256};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
@@ -77,7 +77,7 @@ pub fn reference(text: &str, point: &Point) -> Result<String, String> {
     let numbers: Vec<String> = numbers.map(|(name, number)| format!("{name} = {number}")).collect();
     let mut drawn = format!("constexpr int {};\n", numbers.join(", "));
     drawn.push_str(&format!("using Element = {};\n", point.element()));
-    if !point.work.is_transpose() && !point.work.has_bf16_operands() {
+    if !point.work.is_transpose() && point.work.operands() == Format::Fp32 {
         let [a, b] = point.work.transposed();
         drawn.push_str(&format!("constexpr bool A_TURNED = {a}, B_TURNED = {b};  // stored transposed\n"));
     }

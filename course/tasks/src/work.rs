@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use catalog::Shape;
+use catalog::{Format, Shape, Work};
 use serde::{Deserialize, Serialize};
 
 /// The computation of a kernel. Matrices are row-major; after `sgemm_`, `n` is an operand stored as in the formula, `t`
@@ -31,6 +31,12 @@ pub enum TaskWork {
     Bf16gemmBiasRelu,
     /// C = max(A · B + bias, 0): [`TaskWork::Bf16gemm`] with an FP32 bias for each row.
     Bf16gemmRowBiasRelu,
+    /// C = A · B in FP32, of which the multiplication takes TF32.
+    Tf32gemm,
+    /// C = A · B as [`TaskWork::Tf32gemm`], B stored as N × K.
+    Tf32gemmNt,
+    /// C = A · B, with A and B in e4m3, C in FP32, B stored as N × K.
+    E4m3gemmNt,
     /// out = inᵀ in FP32.
     Transpose,
     /// out = inᵀ in FP64.
@@ -43,6 +49,26 @@ pub enum TaskWork {
 pub const BATCH: usize = 3;
 
 impl TaskWork {
+    /// Returns the computation of a kernel of the ladder; none without a kernel, or with C in another format than FP32.
+    pub fn of(work: Work) -> Option<Self> {
+        Some(match work {
+            Work::Sgemm | Work::SgemmTransposed { a: false, b: false } => Self::Sgemm,
+            Work::Dgemm => Self::Dgemm,
+            Work::SgemmTransposed { a: true, b: false } => Self::SgemmTn,
+            Work::SgemmTransposed { a: false, b: true } => Self::SgemmNt,
+            Work::SgemmTransposed { a: true, b: true } => Self::SgemmTt,
+            Work::Transpose => Self::Transpose,
+            Work::Tensor { operands, result: Format::Fp32, b_transposed, .. } => match (operands, b_transposed) {
+                (Format::Bf16, false) => Self::Bf16gemm,
+                (Format::E4m3, true) => Self::E4m3gemmNt,
+                (Format::Fp32 | Format::Tf32, false) => Self::Tf32gemm,
+                (Format::Fp32 | Format::Tf32, true) => Self::Tf32gemmNt,
+                _ => return None,
+            },
+            Work::Cpu | Work::Cublas | Work::Tensor { .. } => return None,
+        })
+    }
+
     /// Returns whether this is a transpose, which ignores the `k` of a shape.
     pub fn is_transpose(self) -> bool {
         matches!(self, Self::Transpose | Self::Dtranspose | Self::Transpose12)
@@ -52,15 +78,20 @@ impl TaskWork {
         matches!(self, Self::Dgemm | Self::Dtranspose)
     }
 
-    /// Returns whether A and B are bf16, whatever C is.
-    pub fn has_bf16_operands(self) -> bool {
-        matches!(self, Self::Bf16gemm | Self::Bf16gemmBiasRelu | Self::Bf16gemmRowBiasRelu)
+    /// Returns the format in which A and B of FP32 are multiplied, which for bf16 and e4m3 is that in memory, too.
+    pub fn operands(self) -> Format {
+        match self {
+            Self::Bf16gemm | Self::Bf16gemmBiasRelu | Self::Bf16gemmRowBiasRelu => Format::Bf16,
+            Self::Tf32gemm | Self::Tf32gemmNt => Format::Tf32,
+            Self::E4m3gemmNt => Format::E4m3,
+            _ => Format::Fp32,
+        }
     }
 
     /// Returns whether A and B are stored transposed.
     pub fn transposed(self) -> [bool; 2] {
         match self {
-            Self::SgemmNt => [false, true],
+            Self::SgemmNt | Self::Tf32gemmNt | Self::E4m3gemmNt => [false, true],
             Self::SgemmTn => [true, false],
             Self::SgemmTt => [true, true],
             _ => [false, false],
@@ -70,7 +101,7 @@ impl TaskWork {
     /// Returns the layout of the operands in memory, as a sentence or two.
     pub fn layout(self) -> &'static str {
         match self {
-            Self::Sgemm | Self::Dgemm => "A, B and C are row-major.",
+            Self::Sgemm | Self::Dgemm | Self::Tf32gemm => "A, B and C are row-major.",
             Self::Bf16gemm => "A, B and C are row-major; A and B are bf16, the upper half of an FP32 number.",
             Self::Bf16gemmBiasRelu => {
                 "A, B and C are row-major; A and B are bf16. C[row][col] = max(sum + bias[col], 0), in FP32."
@@ -78,7 +109,9 @@ impl TaskWork {
             Self::Bf16gemmRowBiasRelu => {
                 "A, B and C are row-major; A and B are bf16. C[row][col] = max(sum + bias[row], 0), in FP32."
             }
-            Self::SgemmNt => "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major.",
+            Self::SgemmNt | Self::Tf32gemmNt | Self::E4m3gemmNt => {
+                "B is stored transposed: B[k][col] lies at B[col * K + k]. A and C are row-major."
+            }
             Self::SgemmTn => "A is stored transposed: A[row][k] lies at A[k * M + row]. B and C are row-major.",
             Self::SgemmTt => {
                 "A and B are stored transposed: A[row][k] lies at A[k * M + row], and B[k][col] at B[col * K + k]. C is \
@@ -133,6 +166,8 @@ impl TaskWork {
         const BF16_B: Parameter = ("const unsigned short*", "B");
         match self {
             Self::Sgemm | Self::SgemmNt | Self::SgemmTn | Self::SgemmTt | Self::SgemmBatched => &[M, N, K, A, B, C],
+            Self::Tf32gemm | Self::Tf32gemmNt => &[M, N, K, A, B, C],
+            Self::E4m3gemmNt => &[M, N, K, ("const unsigned char*", "A"), ("const unsigned char*", "B"), C],
             Self::Dgemm => &[M, N, K, ("const double*", "A"), ("const double*", "B"), ("double*", "C")],
             Self::SgemmScaled => &[M, N, K, ("float", "alpha"), A, B, ("float", "beta"), C],
             Self::Bf16gemm => &[M, N, K, BF16_A, BF16_B, C],

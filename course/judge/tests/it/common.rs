@@ -97,7 +97,16 @@ pub(crate) fn measuring(id: String, measure: Measure, shape: &[usize], bk: Optio
 }
 
 pub(crate) fn request<'a>(task: &'a Task, ptx: &'a str, sources: &'a [(String, String)]) -> Request<'a> {
-    Request { task, ptx, sources, seed: 1, shapes: ShapeSet::Public, threads: 1, max_instructions: u64::MAX }
+    Request {
+        task,
+        ptx,
+        setup: None,
+        sources,
+        seed: 1,
+        shapes: ShapeSet::Public,
+        threads: 1,
+        max_instructions: u64::MAX,
+    }
 }
 
 /// Stops with all complaints about a list of items, which are looked for on all cores.

@@ -358,7 +358,7 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
     let Some((step, kernel)) = known else {
         bail!("there is no kernel {}", derived.kernel);
     };
-    let Some(work) = work_of(kernel.work) else { return Ok(None) };
+    let Some(work) = TaskWork::of(kernel.work) else { return Ok(None) };
     let shape = derived.shape();
     interrupt::watch();
     let programs = Programs::find_or_build(&[step])?;
@@ -392,16 +392,4 @@ fn counted(derived: &Derived) -> Result<Option<f64>> {
         bk: derived.bk,
         ahead: None,
     }))
-}
-
-fn work_of(work: catalog::Work) -> Option<TaskWork> {
-    Some(match work {
-        catalog::Work::Sgemm | catalog::Work::SgemmTransposed { a: false, b: false } => TaskWork::Sgemm,
-        catalog::Work::Dgemm => TaskWork::Dgemm,
-        catalog::Work::SgemmTransposed { a: true, b: false } => TaskWork::SgemmTn,
-        catalog::Work::SgemmTransposed { a: false, b: true } => TaskWork::SgemmNt,
-        catalog::Work::SgemmTransposed { a: true, b: true } => TaskWork::SgemmTt,
-        catalog::Work::Transpose => TaskWork::Transpose,
-        catalog::Work::Cpu | catalog::Work::Cublas | catalog::Work::Tensor { .. } => return None,
-    })
 }
