@@ -38,13 +38,15 @@ mod worst;
 use catalog::Shape;
 use counters::Counters;
 use diagnosis::{Clue, Subject};
-use diagnostics::Report;
+use diagnostics::{Action, Report};
 use reference::inputs::Accumulator;
 use simt::{gpu::Value, launch::CheckLevel, report::InstrReport};
 use tasks::measure::CountedLaunch;
 use tasks::part_id::{self, WRONG_RESULT};
 use tasks::task::Criterion;
-use tasks::verdict::{CLEAN, CriterionValue, Part, RIGHT, ReportedFinding, Severity, Status, Verdict};
+use tasks::verdict::{
+    CLEAN, CriterionValue, Part, RIGHT, Race, RacingAccess, ReportedFinding, Severity, Status, Verdict,
+};
 use tasks::{Task, compile::Refused};
 
 use emulated_module::{EmulatedModule, LaunchSetup, LoadError};
@@ -445,6 +447,22 @@ fn found(finding: &diagnostics::Finding, shape: Shape, severity: Option<Severity
         file: finding.place.as_ref().map_or(String::new(), |place| place.file.clone()),
         line: finding.place.as_ref().map_or(0, |place| place.line),
         others: finding.others.iter().map(|party| (party.place.file.clone(), party.place.line)).collect(),
+        race: finding.race.as_ref().map(|race| Race {
+            element: race.element.clone(),
+            address: race.address,
+            accesses: race.accesses.each_ref().map(|access| RacingAccess {
+                does: match access.does {
+                    Action::Read => "read",
+                    Action::Write => "write",
+                    Action::Atomic | Action::Wait | Action::Run => "atomic",
+                }
+                .to_owned(),
+                file: access.place.file.clone(),
+                line: access.place.line,
+                block: access.block,
+                thread: access.thread,
+            }),
+        }),
         shape,
         text: finding.text.clone(),
     }

@@ -64,6 +64,16 @@ fn a_race_names_both_lines() {
     assert_eq!(found["code"], "E-RACE");
     let lines = [&found["line"], &found["others"][0][1]].map(|line| line.as_u64().expect("a line"));
     assert!(lines[0] != lines[1] && lines.iter().all(|line| *line > 0), "{lines:?}");
+    let race = &found["race"];
+    let accesses = race["accesses"].as_array().expect("accesses").iter().map(|access| access["line"].as_u64());
+    let mut accesses: Vec<u64> = accesses.map(|line| line.expect("a line")).collect();
+    accesses.sort_unstable();
+    assert_eq!(
+        accesses,
+        [line("b_tile[thread_row][thread_col] = "), line("* b_tile[k]")].map(|line| line as u64),
+        "{race}"
+    );
+    assert!(race["element"].as_str().is_some_and(|element| element.starts_with("b_tile[")), "{race}");
 }
 
 #[test]

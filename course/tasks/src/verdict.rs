@@ -168,9 +168,36 @@ pub struct ReportedFinding {
     /// File and line of the other accesses of a race, or of the other threads at a barrier.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<(String, u32)>,
+    /// The accesses of a race.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub race: Option<Race>,
     pub shape: Shape,
     /// The whole message of the check.
     pub text: String,
+}
+
+/// The memory that two threads race for, and their accesses: that which came first on the emulated GPU is the first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Race {
+    /// The element as C writes it, or the address.
+    pub element: String,
+    /// Address in global memory, or offset in the block's shared memory.
+    pub address: u64,
+    pub accesses: [RacingAccess; 2],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RacingAccess {
+    /// `read`, `write` or `atomic`.
+    pub does: String,
+    /// Path of the file; empty when unknown.
+    pub file: String,
+    /// Line from 1; 0 when unknown.
+    pub line: u32,
+    /// Position of the block in the grid: x, y and z.
+    pub block: [u32; 3],
+    /// Number of the thread in its block.
+    pub thread: u32,
 }
 
 impl Verdict {

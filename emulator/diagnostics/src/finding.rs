@@ -112,6 +112,26 @@ pub struct Party {
     pub n_threads: u64,
 }
 
+/// The memory that two threads race for, and their accesses: that which came first in the emulated order is the first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Race {
+    /// The element as C writes it, or the address.
+    pub element: String,
+    /// Address in global memory, or offset in the block's shared memory.
+    pub address: u64,
+    pub accesses: [RacingAccess; 2],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RacingAccess {
+    pub does: Action,
+    pub place: Place,
+    /// Position of the block in the grid: x, y and z.
+    pub block: [u32; 3],
+    /// Number of the thread in its block.
+    pub thread: u32,
+}
+
 /// One mistake, reported once however many threads made it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -136,6 +156,8 @@ pub struct Finding {
     pub array: Option<ArrayElement>,
     /// The other party of a race; the other groups at a barrier.
     pub others: Vec<Party>,
+    #[serde(skip)]
+    pub race: Option<Race>,
     /// The facts, one sentence or line each.
     pub notes: Vec<String>,
     /// The cause, as far as the data shows it.

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
-use crate::finding::{Action, ArrayElement, Finding, Party, Place};
+use crate::finding::{Action, ArrayElement, Finding, Party, Place, Race, RacingAccess};
 use crate::launch_inputs::LaunchInputs;
 use crate::source::statements::{Control, Enclosure};
 use crate::source::text::{function_of, has_word, plain_name};
@@ -16,7 +16,7 @@ use crate::trace::{End, Trace};
 use crate::words;
 use program::{InstrInfo, MbarrierKind, MemSpace, OpKind, SourceLoc, TensorWay};
 use simt::check::{
-    AccessProblem, Code, MistakeDetails, MistakeGroup, Severity, ThreadId, block_position, thread_position,
+    AccessProblem, Code, MistakeDetails, MistakeGroup, RaceParty, Severity, ThreadId, block_position, thread_position,
 };
 
 /// Columns of a message.
@@ -481,6 +481,15 @@ impl<'a> LaunchContext<'a> {
         plain_name(&self.inputs.kernel.name)
     }
 
+    pub(crate) fn racing_access(&self, party: RaceParty) -> RacingAccess {
+        RacingAccess {
+            does: party.kind.into(),
+            place: self.place(party.instr),
+            block: block_position(party.block, self.inputs.request.grid),
+            thread: party.thread,
+        }
+    }
+
     pub(crate) fn party(&self, does: Action, instr: u32, block: u64, thread: u64, n: u64) -> Party {
         Party {
             does,
@@ -552,6 +561,7 @@ pub(crate) struct Draft {
     pub(crate) verbatim: Vec<String>,
     pub(crate) array: Option<ArrayElement>,
     pub(crate) others: Vec<Party>,
+    pub(crate) race: Option<Race>,
     pub(crate) why: Option<String>,
     pub(crate) advice: Option<String>,
     pub(crate) on_gpu: Option<String>,
@@ -695,6 +705,7 @@ impl Draft {
             n_blocks: 0,
             array: self.array,
             others: self.others,
+            race: self.race,
             notes: self.notes.into_iter().chain(self.verbatim).map(plain).collect(),
             why: self.why.map(plain),
             advice: self.advice.map(plain),

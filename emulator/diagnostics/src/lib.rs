@@ -24,7 +24,7 @@ mod tests;
 mod trace;
 mod words;
 
-pub use finding::{Action, ArrayElement, Finding, Party, Place, Space, UndefinedOutput};
+pub use finding::{Action, ArrayElement, Finding, Party, Place, Race, RacingAccess, Space, UndefinedOutput};
 pub use messages::refusal::{HostWarning, not_attempted, refusal, too_many_registers};
 pub use report::Report;
 pub use source::Source;

@@ -9,6 +9,7 @@ mod reasons;
 mod title;
 
 use super::bounds::block_shape;
+use crate::finding::Race;
 use crate::launch_context::{Draft, LaunchContext};
 use crate::locate::arrays::Target;
 use program::{MemSpace, OpKind};
@@ -50,11 +51,14 @@ pub(crate) fn race<'a>(
         Some(target) if !target.named => name.clone(),
         _ => format!("`{name}`"),
     };
+    let accesses = race.parties.map(|party| launch.racing_access(party));
+    let found = Race { element: name, address: race.address, accesses };
     let array = target.as_ref().map_or("this memory", |target| target.element.name.as_str()).to_owned();
     let update = parties::is_update(launch, first, second, &array);
     let main_instr = first.instr;
     let message = RaceMessage { launch, mistake, facts: race, also, first, second, target, array, update, main_instr };
     let mut draft = Draft::new(message.title(&quoted));
+    draft.race = Some(found);
     draft.no_listing = true;
     draft.instr = Some(main_instr);
     draft.carets = message.underlined(first);
