@@ -16,6 +16,7 @@ use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
 use simt::trace::{Step, TraceSelection};
 
+use crate::own_launch::Parameter;
 use crate::{JudgeError, Request};
 use crate::{tensor_map::tensor_map, trial::Trial};
 
@@ -50,6 +51,13 @@ impl<'a> EmulatedModule<'a> {
         Self::with_module(request, gpu, module)
     }
 
+    /// Loads a kernel whose parameters need not be those of the task.
+    pub fn with_any_parameters(request: &'a Request<'a>) -> Result<Self, LoadError> {
+        let gpu = Gpu::with_memory(DEVICE_MEMORY);
+        let module: Module = gpu.load(request.ptx).map_err(|error| LoadError::NotLoaded(error.to_string()))?;
+        Self::of_entry(request, gpu, module, Vec::new())
+    }
+
     /// Loads machine code in place of the PTX.
     pub fn of_code(request: &'a Request<'a>, code: &sass::Module) -> Result<Self, LoadError> {
         let gpu = Gpu::with_memory(DEVICE_MEMORY);
@@ -59,6 +67,23 @@ impl<'a> EmulatedModule<'a> {
     }
 
     fn with_module(request: &'a Request<'a>, gpu: Gpu, module: Module) -> Result<Self, LoadError> {
+        let task = request.task;
+        let params = task.work.parameters().iter();
+        let loaded = Self::of_entry(request, gpu, module, params.map(|(_, name)| (*name).to_owned()).collect())?;
+        let bytes: Vec<u32> = loaded.kernel.kernel().params.iter().map(|param| param.bytes).collect();
+        if request.setup.is_none() && bytes != task.work.parameter_bytes() {
+            let wanted = task.work.parameters().iter();
+            let wanted: Vec<String> = wanted.map(|(kind, name)| format!("{kind} {name}")).collect();
+            return Err(LoadError::NoEntry(format!(
+                "{} has other parameters than ({})",
+                task.entry,
+                wanted.join(", ")
+            )));
+        }
+        Ok(loaded)
+    }
+
+    fn of_entry(request: &'a Request<'a>, gpu: Gpu, module: Module, params: Vec<String>) -> Result<Self, LoadError> {
         let task = request.task;
         let Some(kernel) = module.kernel(&task.entry) else {
             let names: Vec<&str> = module.kernels().iter().map(|kernel| kernel.kernel().name.as_str()).collect();
@@ -73,21 +98,10 @@ impl<'a> EmulatedModule<'a> {
             )));
         };
         let kernel = Arc::clone(kernel);
-        let bytes: Vec<u32> = kernel.kernel().params.iter().map(|param| param.bytes).collect();
-        if request.setup.is_none() && bytes != task.work.parameter_bytes() {
-            let wanted = task.work.parameters().iter();
-            let wanted: Vec<String> = wanted.map(|(kind, name)| format!("{kind} {name}")).collect();
-            return Err(LoadError::NoEntry(format!(
-                "{} has other parameters than ({})",
-                task.entry,
-                wanted.join(", ")
-            )));
-        }
-        let params = task.work.parameters().iter().map(|(_, name)| (*name).to_owned());
         let sources = request.sources.iter();
         Ok(Self {
             names: Names {
-                params: params.collect(),
+                params,
                 sources: sources.map(|(name, text)| (name.clone(), Arc::from(text.as_str()))).collect(),
                 budget: None,
             },
@@ -175,7 +189,7 @@ impl<'a> EmulatedModule<'a> {
     pub(crate) fn run<T: Accumulator + Value>(
         &self, trial: &Trial<T>, check_level: CheckLevel, setup: &LaunchSetup,
     ) -> Result<(impl FnOnce() -> Report, Vec<T>), Box<Finding>> {
-        let buffers = self.place(trial)?;
+        let buffers = self.place(trial.buffers())?;
         let ran = self.request(trial, &buffers, check_level, setup).and_then(|request| {
             match self.gpu.launch(&self.kernel, &request) {
                 Ok(report) => Ok((
@@ -203,7 +217,7 @@ impl<'a> EmulatedModule<'a> {
     pub fn trace<T: Accumulator + Value>(
         &self, trial: &Trial<T>, warp: u32, max_steps: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
-        let buffers = self.place(trial).ok()?;
+        let buffers = self.place(trial.buffers()).ok()?;
         let request = self.request(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
         let selection = TraceSelection { block: [0; 3], warp: Some(warp), max_steps };
         let traced = request.ok().and_then(|request| self.gpu.trace(&self.kernel, &request, selection).ok());
@@ -217,7 +231,7 @@ impl<'a> EmulatedModule<'a> {
     pub fn predict<T: Accumulator + Value>(
         &self, trial: &Trial<T>, code: &sass::CubinKernel, clocks: u64,
     ) -> Result<(timing::Prediction, timing::Timeline), JudgeError> {
-        let buffers = self.place(trial).map_err(|refused| refused.text)?;
+        let buffers = self.place(trial.buffers()).map_err(|refused| refused.text)?;
         let setup = self.launch_setup(trial.shape);
         let request = self.request(trial, &buffers, CheckLevel::Off, &setup);
         let request = request.map_err(|refused| JudgeError::from(refused.text));
@@ -229,10 +243,37 @@ impl<'a> EmulatedModule<'a> {
         predicted
     }
 
-    /// Allocates and fills the operands. It fails when the module's variables leave no room.
-    fn place<T: Accumulator + Value>(&self, trial: &Trial<T>) -> Result<Vec<u64>, Box<Finding>> {
+    /// Launches once with these parameters, and returns the report with the contents of the buffers.
+    pub(crate) fn launch_with(
+        &self, parameters: Vec<Parameter>, setup: &LaunchSetup,
+    ) -> Result<(Report, Vec<Vec<u8>>), Box<Finding>> {
+        let contents = parameters.iter().zip(&setup.arguments).filter_map(|(parameter, name)| match parameter {
+            Parameter::Buffer(bytes) => Some((name.as_str(), bytes.clone())),
+            Parameter::Number(_) => None,
+        });
+        let buffers = self.place(contents.clone())?;
+        let mut addresses = buffers.iter();
+        let arguments = parameters.iter().map(|parameter| match parameter {
+            Parameter::Buffer(_) => Argument::from(addresses.next().copied().unwrap_or_default()),
+            Parameter::Number(bytes) => Argument(bytes.clone()),
+        });
+        let ran =
+            self.launch_request(&arguments.collect::<Vec<_>>(), CheckLevel::CheckedWithGlobalRaces, setup, u64::MAX);
+        let ran = ran.and_then(|request| match self.gpu.launch(&self.kernel, &request) {
+            Ok(report) => {
+                let read = |((_, bytes), address): ((_, Vec<u8>), &u64)| self.gpu.read(*address, bytes.len());
+                Ok((Report::new(report, &self.kernel, &request), contents.zip(&buffers).map(read).collect()))
+            }
+            Err(refused) => Err(Box::new(diagnostics::refusal(self.kernel.kernel(), &request, &refused))),
+        });
+        self.free(&buffers);
+        ran
+    }
+
+    /// Allocates and fills buffers. It fails when the module's variables leave no room.
+    fn place<'b>(&self, contents: impl Iterator<Item = (&'b str, Vec<u8>)>) -> Result<Vec<u64>, Box<Finding>> {
         let mut buffers = Vec::new();
-        for (name, bytes) in trial.buffers() {
+        for (name, bytes) in contents {
             match self.gpu.memory.alloc(bytes.len() as u64, Origin::new(name)) {
                 Ok(address) => {
                     self.gpu.write_bytes(address, &bytes);
@@ -259,10 +300,9 @@ impl<'a> EmulatedModule<'a> {
     fn request<T: Accumulator + Value>(
         &self, trial: &Trial<T>, buffers: &[u64], check_level: CheckLevel, setup: &LaunchSetup,
     ) -> Result<LaunchRequest, Box<Finding>> {
-        let task = self.request.task;
         let argument = |name: &String| match trial.argument(name) {
             _ if !cfg!(feature = "scalar") && name.contains(':') => {
-                tensor_map(trial, task.work, buffers, name).map_err(not_attempted)
+                tensor_map(trial, self.request.task.work, buffers, name).map_err(not_attempted)
             }
             Some(reference::Argument::Int(value)) => Ok(Argument::from(value)),
             Some(reference::Argument::Float(value)) => Ok(Argument::from(value)),
@@ -270,11 +310,18 @@ impl<'a> EmulatedModule<'a> {
             None => Err(not_attempted(format!("there is no argument `{name}`"))),
         };
         let arguments: Vec<Argument> = setup.arguments.iter().map(argument).collect::<Result<_, _>>()?;
+        let batch = self.request.task.work.batch() as u64;
+        self.launch_request(&arguments, check_level, setup, self.patience * batch * trial.shape.budget())
+    }
+
+    fn launch_request(
+        &self, arguments: &[Argument], check_level: CheckLevel, setup: &LaunchSetup, budget: u64,
+    ) -> Result<LaunchRequest, Box<Finding>> {
         let (given, wanted) = (arguments.len(), self.kernel.kernel().params.len());
         if given != wanted {
             return Err(not_attempted(format!("{given} arguments, and the kernel takes {wanted}")));
         }
-        let params = self.kernel.param_block(&arguments).map_err(|error| {
+        let params = self.kernel.param_block(arguments).map_err(|error| {
             let name = &setup.arguments[error.index];
             not_attempted(format!(
                 "argument {}, `{name}`, has {} bytes, and its parameter {}",
@@ -283,11 +330,10 @@ impl<'a> EmulatedModule<'a> {
                 error.wanted
             ))
         })?;
-        let budget = self.patience * task.work.batch() as u64 * trial.shape.budget();
         Ok(LaunchRequest {
             grid: setup.grid,
             block: setup.block,
-            dynamic_shared: task.dynamic_shared,
+            dynamic_shared: self.request.task.dynamic_shared,
             params,
             options: LaunchOptions {
                 check_level,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use catalog::Shape;
 use counters::Summary;
 use reference::inputs::Accumulator;
-use simt::{check::Severity, gpu::Value, launch::CheckLevel};
+use simt::{check::Severity, gpu::Value, launch::CheckLevel, report::LaunchReport};
 use tasks::explain::{Explained, Line};
 
 use crate::{JudgeError, Request};
@@ -41,13 +41,7 @@ fn counted<T: Accumulator + Value>(
     let trial = trial.ok_or("there is nothing to launch")?;
     let launched = module.launch(&trial, CheckLevel::Count, &module.launch_setup(shape));
     let (report, got) = launched.map_err(|refused| refused.text)?;
-    let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();
-    let mut total = Summary::default();
-    for (instruction, place) in report.instructions.iter().zip(module.places()) {
-        let counts = Summary::from(&instruction.counters);
-        total += counts;
-        *lines.entry(place.unwrap_or_default()).or_default() += counts;
-    }
+    let (total, lines) = by_line(module, &report);
     let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);
     let wrong = trial.wrong_elements(&got);
     let explained = Explained {
@@ -59,12 +53,21 @@ fn counted<T: Accumulator + Value>(
         right: stopped.is_none() && wrong.is_empty(),
         stopped: stopped.map(|finding| finding.title.clone()),
         total,
-        lines: lines
-            .into_iter()
-            .filter(|(_, counts)| counts.instructions > 0)
-            .map(|((file, line), counts)| Line { file: file.to_owned(), line, counts })
-            .collect(),
+        lines,
         machine: None,
     };
     Ok((explained, wrong))
+}
+
+/// Returns the counts of a launch, and those of each line that did something.
+pub(crate) fn by_line(module: &EmulatedModule<'_>, report: &LaunchReport) -> (Summary, Vec<Line>) {
+    let mut lines: BTreeMap<(&str, u32), Summary> = BTreeMap::new();
+    let mut total = Summary::default();
+    for (instruction, place) in report.instructions.iter().zip(module.places()) {
+        let counts = Summary::from(&instruction.counters);
+        total += counts;
+        *lines.entry(place.unwrap_or_default()).or_default() += counts;
+    }
+    let lines = lines.into_iter().filter(|(_, counts)| counts.instructions > 0);
+    (total, lines.map(|((file, line), counts)| Line { file: file.to_owned(), line, counts }).collect())
 }

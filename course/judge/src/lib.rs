@@ -12,6 +12,7 @@
 //! - [`shapes`]: the shapes on which a kernel is judged.
 //! - [`prefetch`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
+//! - [`own_launch`]: a launch of a kernel that no task is about.
 //! - `tensor_map`: maps of a trial's matrices, which kernels take as arguments.
 //! - `suspects`: lines of a kernel that a wrong result points to.
 //! - [`tries`]: a quick look at edited kernels.
@@ -23,6 +24,7 @@
 pub mod emulated_module;
 pub mod explain;
 pub mod host;
+pub mod own_launch;
 pub mod prefetch;
 #[cfg(not(target_family = "wasm"))]
 pub mod real;

@@ -4,6 +4,7 @@
 //! the emulated GPU, the judge and their words are those of `cargo xtask check`; nothing here judges or counts.
 
 mod committed;
+mod launch;
 mod reply;
 #[cfg(target_family = "wasm")]
 pub mod wasm;

@@ -8,6 +8,7 @@ use tasks::explain::Explained;
 use tasks::{Task, Verdict, verdict};
 
 use crate::committed::Committed;
+use crate::launch::{Launch, Launched};
 
 /// A kernel that a reader runs.
 #[derive(Deserialize)]
@@ -31,6 +32,8 @@ struct Run {
     /// Whether to judge on the first shape alone, which takes a fraction of the time.
     #[serde(default)]
     first: bool,
+    /// The reader's own launch, which is not judged.
+    launch: Option<Launch>,
 }
 
 fn usual_sizes() -> [usize; 3] {
@@ -53,6 +56,8 @@ struct Reply {
     explained: Option<Explained>,
     /// Wrong elements of that launch.
     map: Option<WrongElements>,
+    /// Outcome of the reader's own launch.
+    launched: Option<Launched>,
     /// The reason why a request is refused.
     error: Option<String>,
 }
@@ -128,6 +133,12 @@ fn compiled(run: &Run, task: &Task, shape: Shape) -> Reply {
         compiled.sources.files.into_iter().map(|file| (file.name, file.text)).collect();
     let ptx = compiled.module.to_string();
     let request = request(task, &ptx, &sources);
+    if let Some(launch) = &run.launch {
+        return match launch.run(&compiled.module, &request) {
+            Ok(launched) => Reply { messages, launched: Some(launched), ..Reply::default() },
+            Err(why) => failed(why),
+        };
+    }
     let shapes = judge::shapes::shapes_for(task, request.seed, request.shapes);
     let shapes = &shapes[..if run.first { shapes.len().min(1) } else { shapes.len() }];
     let verdict = run.judge.then(|| judge::judge_on(&request, shapes));

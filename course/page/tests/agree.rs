@@ -197,6 +197,63 @@ fn a_request_that_is_too_large_or_no_request_is_an_error() {
     }
 }
 
+const SCALE: &str = "__global__ void scale(const float* in, float* out, int n, float by) {\n\
+    int i = blockIdx.x * blockDim.x + threadIdx.x;\n    if (i < n) out[i] = by * in[i];\n}\n";
+
+/// Returns the request of a launch of 2 blocks of 32 threads, with fields that replace those of the launch.
+fn own_launch(source: &str, change: Value) -> String {
+    let buffer = |holds: &str| json!({"element": "float", "length": 40, "holds": holds, "value": 7});
+    let mut launch = json!({
+        "grid": [2, 1, 1], "block": [32, 1, 1], "dynamic_shared": 0, "numbers": [40, 0.5], "shown": 1,
+        "buffers": [buffer("index"), buffer("constant")],
+    });
+    let fields = change.as_object().expect("fields").iter();
+    launch.as_object_mut().expect("fields").extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+    let mut request: Value = serde_json::from_str(&request(&v02().0, source, [1; 3])).expect("a request");
+    request["launch"] = launch;
+    request.to_string()
+}
+
+fn launched(source: &str, change: Value) -> Value {
+    serde_json::from_str(&page::reply(&own_launch(source, change))).expect("JSON")
+}
+
+#[test]
+fn a_launch_of_the_reader_shows_a_buffer_and_counts() {
+    let reply = launched(SCALE, json!({}));
+    let launched = &reply["launched"];
+    assert_eq!((&launched["kernel"], &launched["findings"]), (&json!("scale"), &json!([])), "{reply}");
+    let halves: Vec<String> = (0..40u8).map(|i| (f32::from(i) * 0.5).to_string()).collect();
+    assert_eq!(launched["shown"], json!(halves));
+    assert!(launched["lines"].as_array().expect("lines").iter().any(|line| line["line"] == 3), "{launched}");
+    assert_eq!(reply["verdict"], Value::Null);
+}
+
+#[test]
+fn a_launch_of_the_reader_is_checked() {
+    let findings = |source: &str, change| launched(source, change)["launched"]["findings"].clone();
+    assert_eq!(findings(SCALE, json!({"numbers": [41, 1]}))[0]["code"], "E-OOB");
+    assert_eq!(findings(&SCALE.replace("[i] =", "[0] ="), json!({}))[0]["code"], "E-RACE");
+    assert_eq!(findings(&SCALE.replace("if (i < n)", "while (n > 0)"), json!({}))[0]["code"], "E-LOOP");
+    assert_eq!(findings(SCALE, json!({"block": [2048, 1, 1]}))[0]["severity"], "error");
+}
+
+#[test]
+fn a_launch_that_is_too_large_or_does_not_fit_is_refused_in_words() {
+    let buffer = |length: u32| json!({"element": "int", "length": length, "holds": "random"});
+    for (change, words) in [
+        (json!({"grid": [1 << 20, 1 << 20, 1 << 20]}), "choose another grid"),
+        (json!({"buffers": [buffer(1 << 20)]}), "1048576 elements"),
+        (json!({"buffers": [buffer(1), buffer(1), buffer(1), buffer(1), buffer(1)]}), "has 5 buffers"),
+        (json!({"shown": 2}), "no buffer 3 to show"),
+        (json!({"numbers": [1]}), "scale takes (a pointer, a pointer, an int, a float)"),
+        (json!({"grid": [0, 1, 1]}), "between 1"),
+    ] {
+        let reply = launched(SCALE, change);
+        assert!(reply["error"].as_str().is_some_and(|error| error.contains(words)), "{words}: {reply}");
+    }
+}
+
 /// Replies of the module, as Node runs it: a line for each request.
 const RUN: &str = r#"
 const { readFileSync } = require("fs");
@@ -267,6 +324,7 @@ fn the_module_replies_as_the_native_build_does() {
         let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(10);
         requests.extend(wrong.map(|solution| request(&solution.task, &solution.source, [64; 3])));
     }
+    requests.push(own_launch(SCALE, json!({})));
     check_module("page.wasm", &requests);
 }
 
