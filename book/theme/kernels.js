@@ -137,6 +137,12 @@
         });
     }
 
+    /// Runs one request outside of a place, as tests do.
+    window.TileRun.ask = (request) => {
+        waits = { fail: () => {} };
+        return ask(request).finally(() => { waits = null; });
+    };
+
     // ---- Text: lines, colours, differences ------------------------------------------------------------------------
 
     const TOKEN = /(\/\/.*|\/\*[^]*?(?:\*\/|$))|(^[ \t]*#.*)|("(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*')|(\b\d[\w.]*)|([A-Za-z_]\w*)/gm;

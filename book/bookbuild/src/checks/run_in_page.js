@@ -1,4 +1,4 @@
-// What a reader does with the kernels of a page. `all` and `hostile` return complaints.
+// What a reader does with the kernels of a page. All but `until` return complaints.
 (() => {
     const pause = (milliseconds) => new Promise((done) => setTimeout(done, milliseconds));
     const until = async (isTrue) => {
@@ -83,5 +83,66 @@
         return out;
     }
 
-    return { all, hostile, until };
+    // Returns a source of `emulator/cuda/tests/hostile.txt`, with fewer copies where the compiler's own test has more.
+    function expanded(text) {
+        const parts = text.split("@").map((part, i, all) => {
+            if (i % 3 === 0) return part;
+            return i % 3 === 1 ? Array.from({ length: Math.min(2500, all[i + 1]) }, (_, n) => part.replaceAll("%", n).replaceAll("$", n + 1)).join("") : "";
+        });
+        const whole = parts.join("");
+        return whole.startsWith(":") ? whole.slice(1) : `__global__ void k(int n, float* a, int* b) { int i = threadIdx.x;\n${whole} }`;
+    }
+
+    // Returns damaged copies of a text: words and signs that are removed, repeated, put elsewhere or swapped.
+    function damaged(text, copies, random) {
+        const original = text.match(/\w+|\s+|[^]/g);
+        return Array.from({ length: copies }, () => {
+            const words = [...original];
+            for (let i = random(3); i >= 0; i -= 1) {
+                const [at, other] = [random(words.length), random(words.length)];
+                const one = original[random(original.length)];
+                [() => words.splice(at, 1), () => words.splice(at, 0, one), () => { words[at] = one; },
+                    () => { [words[at], words[other]] = [words[other], words[at]]; }][random(4)]();
+            }
+            return words.join("");
+        });
+    }
+
+    // Runs sources that are large, that do harm elsewhere, or that are damaged: each is answered, or stopped by the page's
+    // clock, and the page handles a press before. Runs one part of so many, since a reply to the test has a limit of time.
+    async function harmful(large, bodies, [part, parts]) {
+        const out = [];
+        const { runs, headers, tasks: { v02: task } } = self.tileSources;
+        let state = 1;
+        const random = (n) => {
+            state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+            return (state >>> 8) % n;
+        };
+        const kernel = ([before, body]) => `#include "common.cuh"\n${before}\nextern "C" __global__ void ${task.entry}`
+            + `(int M, int N, int K, const float* A, const float* B, float* C)\n{\n${body}\n}\n`;
+        const sources = new Set([large.map(expanded), bodies.map(kernel),
+            Object.values(runs).map(({ source }) => damaged(source, 3, random))].flat(2));
+        if (sources.size < 200) out.push(`has only ${sources.size} harmful sources`);
+        const other = document.querySelector("#mdbook-theme-toggle");
+        const { port1, port2 } = new MessageChannel();
+        for (const source of [...sources].filter((_, i) => i % parts === part)) {
+            const events = [];
+            const answer = window.TileRun.ask({ name: "harm.cu", source, headers, task, judge: false })
+                .then(({ reply }) => (reply.error ? "refused" : reply.explained ? "counted" : reply.messages.length ? "not compiled" : "not launched"), (error) => error.message)
+                .then((how) => { events.push(how); });
+            const press = new Promise((done) => { port1.onmessage = done; });
+            other.onclick = () => { events.push("press"); };
+            port2.postMessage(0);
+            await press;
+            other.click();
+            await answer;
+            const [first, how] = events;
+            if (first !== "press") out.push(`a press is handled only after the answer about: ${source.slice(0, 200)}`);
+            // The stack of a worker is smaller than that of a program.
+            if (/ the kernel may need /.test(how) && !how.includes("call stack")) out.push(`${how} for: ${source.slice(0, 200)}`);
+        }
+        return out;
+    }
+
+    return { all, harmful, hostile, until };
 })()

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use anyhow::Result;
-use serde_json::json;
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
 use tasks::progress::Progress;
 
 use super::axe::Axe;
@@ -16,6 +16,8 @@ const TOO_WIDE: &str = include_str!("too_wide.js");
 /// A page with one task, and its name.
 const TASK: &str = "first-task.html";
 const TASK_NAME: &str = "v00.turn";
+/// Parts in which harmful sources run.
+const PARTS: usize = 8;
 const THEMES: [&str; 5] = ["light", "rust", "coal", "navy", "ayu"];
 
 /// Each waits for what it starts, and returns complaints.
@@ -39,6 +41,10 @@ pub(super) fn check(tab: &mut Tab, folder: &Path, page: &Path, axe: Option<&Axe>
     if page.ends_with(EDITED) {
         out.extend(edit(tab)?);
         out.extend(tab.strings(&format!("{RUN}.hostile()"))?);
+        let (large, bodies) = harmful_sources()?;
+        for part in 0..PARTS {
+            out.extend(tab.strings(&format!("{RUN}.harmful({large}, {bodies}, [{part}, {PARTS}])"))?);
+        }
         for theme in THEMES.into_iter().filter(|_| axe.is_some()) {
             tab.value(&format!("document.getElementById('mdbook-theme-{theme}').click()"))?;
             let found = axe.map_or(Ok(Vec::new()), |axe| axe.findings(tab, false))?;
@@ -48,6 +54,21 @@ pub(super) fn check(tab: &mut Tab, folder: &Path, page: &Path, axe: Option<&Axe>
     tab.value("localStorage.clear()")?;
     out.extend(tab.reported_errors(folder));
     Ok(out)
+}
+
+/// Returns the sources of the compiler's test, in short, and the bodies of kernels of the grader's, with what stands
+/// before each.
+fn harmful_sources() -> Result<(Value, Value)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).with_context(|| file.to_owned());
+    let large = read("emulator/cuda/tests/hostile.txt")?;
+    let kernels: toml::Table = read("course/judge/tests/it/hostile.toml")?.parse()?;
+    // A whole source, such as an `#include`, does its harm before an empty kernel.
+    let text = |kernel: &toml::Value, fields: [&str; 2]| {
+        fields.map(|field| kernel.get(field).and_then(toml::Value::as_str).unwrap_or_default()).concat()
+    };
+    let bodies = kernels.values().map(|kernel| json!([text(kernel, ["source", "before"]), text(kernel, ["body", ""])]));
+    Ok((large.split("\n\n").skip(1).collect(), bodies.collect()))
 }
 
 /// Checks that the progress that a page exports is what the command line reads, and what the page itself imports.
