@@ -238,17 +238,21 @@
         const store = `tile-run:${key}`;
         const listing = isListing ? place.querySelector("pre") : null;
         let editor = null;
+        /// The launch that the reader of the playground chooses.
+        let form = null;
         let last = null;
         let column = 1;
 
         const button = (label, action, more) => make("button", { type: "button", onclick: action, ...more }, label);
-        const runButton = button("▶ Run", run, { class: "primary" });
+        const runButton = button("▶ Run", () => run(), { class: "primary" });
         const stopButton = button("■ Stop", () => stop("stopped"), { hidden: true });
         // A transpose has no K.
         function known() {
             if (tasks()[source().task].work.includes("transpose")) sizes[2].hidden = true;
-            if (!source().edits.length || edits.childElementCount) return;
-            edits.replaceChildren("Try: ", ...source().edits.map((edit) => button(edit.label, () => apply(edit), { class: "chip" })));
+            const chips = [...source().edits.map((edit) => [edit.label, () => apply(edit)]),
+                ...source().launches.map(([label, launch]) => [label, () => run(launch)])];
+            if (!chips.length || edits.childElementCount) return;
+            edits.replaceChildren("Try: ", ...chips.map(([label, action]) => button(label, action, { class: "chip" })));
         }
         const isStarter = key.endsWith(".start");
         const isPlayground = key === "playground";
@@ -291,11 +295,13 @@
             }
             try {
                 await load("sources.js");
+                if (isPlayground) await load("playground.js");
             } catch (error) {
                 tell(error.message, "bad");
                 return;
             }
             if (editor) return;
+            const launched = kept(`${store}:launch`);
             const area = make("textarea", {
                 id: `${id}-text`, spellcheck: "false", autocapitalize: "off", autocomplete: "off", autocorrect: "off", wrap: "soft",
                 "aria-label": `Source of ${source().name}`, "aria-describedby": `${id}-keys`,
@@ -314,6 +320,16 @@
                 place.prepend(frame, note);
                 sizes.forEach((size) => { size.hidden = false; });
                 bar.prepend(runButton);
+            }
+            if (isPlayground) {
+                form = window.TileRun.launchForm(make, (launch) => {
+                    sizes.forEach((size) => { size.hidden = launch !== null; });
+                    keep(`${store}:launch`, launch && JSON.stringify(launch));
+                    if (last) forget();
+                });
+                bar.after(form.element);
+                // A launch that another version of the book kept may lack a field.
+                try { form.write(JSON.parse(launched)); } catch { form.write(null); }
             }
             editButton.setAttribute("aria-expanded", "true");
             editButton.textContent = isListing ? "Close the editor" : "Close";
@@ -340,6 +356,8 @@
                 runButton.remove();
                 sizes.forEach((size) => { size.hidden = true; });
             }
+            if (form) form.element.remove();
+            form = null;
             more.replaceChildren();
             editButton.setAttribute("aria-expanded", "false");
             editButton.textContent = closed;
@@ -487,7 +505,8 @@
             });
         }
 
-        async function run() {
+        /// Runs what is shown; `other` has fields of the task for another kernel of it, to which its criteria do not apply.
+        async function run(other) {
             if (waits) {
                 tell("Another kernel runs on this page; stop it first.", "bad");
                 return;
@@ -499,25 +518,34 @@
                 runButton.disabled = true;
                 forget();
                 slow = setTimeout(() => { tell("Running on the emulated GPU …", ""); stopButton.hidden = false; }, 150);
-                await load("sources.js");
+                await Promise.all([load("sources.js"), load("pictures.js")]);
                 known();
                 const { runs, headers } = self.tileSources;
                 const given = text();
                 if (given.length > MOST_CHARACTERS) throw new Error(`the text has ${number(given.length)} characters; a page runs ${number(MOST_CHARACTERS)} at most`);
-                const request = { name: source().name, source: given, headers, task: tasks()[source().task], shape: shape(), judge: true };
-                // Counts take a few milliseconds, the judge's shapes a second.
-                const counted = await ask({ ...request, judge: false });
-                let own = null;
-                if (counted.reply.explained && editor && !isStarter && !isPlayground && given !== runs[key].source) {
-                    own = (await ask({ ...request, source: runs[key].source, judge: false })).reply.explained;
-                }
-                if (counted.reply.error || counted.reply.messages.some((one) => one.severity !== "warning")) {
+                const request = { name: source().name, source: given, headers, task: { ...tasks()[source().task], ...(other && { criteria: [], ...other }) }, shape: shape(), judge: true };
+                const launch = form && form.read();
+                if (launch) {
+                    const { reply, milliseconds } = await ask({ ...request, judge: false, launch });
                     clearTimeout(slow);
-                    show(counted.reply, own, given, counted.milliseconds, performance.now() - begin);
+                    show(reply, null, given, milliseconds, performance.now() - begin);
                     return;
                 }
-                remember(counted.reply, own, given);
-                if (counted.reply.explained) gutter();
+                // Counts take a few milliseconds, the judge's shapes a second.
+                const first = await ask({ ...request, judge: false });
+                let own = null;
+                const isChanged = other || editor && given !== runs[key].source;
+                if (first.reply.explained && isChanged && !isStarter && !isPlayground) {
+                    const book = { source: runs[key].source, task: tasks()[source().task] };
+                    own = (await ask({ ...request, ...book, judge: false })).reply.explained;
+                }
+                if (first.reply.error || first.reply.messages.some((one) => one.severity !== "warning")) {
+                    clearTimeout(slow);
+                    show(first.reply, own, given, first.milliseconds, performance.now() - begin);
+                    return;
+                }
+                remember(first.reply, own, given);
+                if (first.reply.explained) gutter();
                 const { reply, milliseconds } = await ask(request);
                 clearTimeout(slow);
                 show(reply, own, given, milliseconds, performance.now() - begin);
@@ -559,6 +587,9 @@
             frame.append(bracket);
         }
 
+        /// Returns what has the counts of a reply.
+        const counted = (reply) => reply.explained || reply.launched;
+
         function remember(reply, own, given) {
             last = { reply, own, before: own ? unchanged(own, given) : new Map() };
         }
@@ -572,6 +603,10 @@
             } else if (errors.length) {
                 const [{ line, text: what }] = errors;
                 tell(`Does not compile: ${errors.length === 1 ? "an error" : `${errors.length} errors`}. Line ${line}: ${what}.`, "bad");
+            } else if (reply.launched) {
+                const { kernel, findings } = reply.launched;
+                const n = findings.length;
+                tell(`Ran ${kernel}: ${n ? `${n} ${n === 1 ? "finding" : "findings"}` : "no finding"}. ${(milliseconds / 1000).toFixed(2)} s.`, n ? "bad" : "good");
             } else if (reply.verdict) {
                 const { status: outcome, why, parts: criteria } = reply.verdict;
                 const failed = (criteria || []).filter((part) => part.status === "failed").map((part) => part.id);
@@ -588,11 +623,16 @@
             parts.push(...reply.messages.map(message));
             if (reply.verdict) parts.push(...verdict(reply.verdict));
             if (isStarter && reply.verdict && reply.verdict.status === "failed") parts.push(hint(reply.verdict.code));
-            if (reply.explained) parts.push(counts(reply.explained, own));
-            if (reply.map && reply.map.wrong.length) parts.push(map(reply.map));
+            if (reply.launched) {
+                parts.push(...verdict(reply.launched));
+                const { shown } = form.read();
+                if (reply.launched.shown.length) parts.push(...window.TilePictures.buffer(make, reply.launched, reply.launched.shown, `buffer ${shown + 1}`));
+            }
+            if (counted(reply)) parts.push(counts(counted(reply), own));
+            if (reply.map && reply.map.wrong.length) parts.push(window.TilePictures.wrongElements(make, reply.map));
             results.replaceChildren(...parts);
-            if (reply.explained) gutter();
-            for (const found of (reply.verdict && reply.verdict.findings) || []) {
+            if (counted(reply)) gutter();
+            for (const found of (reply.verdict || reply.launched || {}).findings || []) {
                 for (const [, line] of found.others || []) join(found.line, line);
             }
         }
@@ -636,6 +676,7 @@
                 for (const line of lines) lineElement(line)?.classList.add("found");
                 out.push(make("div", { class: `finding ${found.severity}` },
                     make("p", {}, make("strong", {}, `${found.severity}[${found.code}]: `, words(found.title)), " ", lines.flatMap((line, i) => [i ? " and " : "", lead(line)])),
+                    found.race ? race(found.race) : "",
                     make("details", {}, make("summary", {}, "The whole message"), scrolling(found.text, found.title))));
             }
             if (wrong) {
@@ -646,6 +687,11 @@
             for (const note of notes || []) out.push(make("p", {}, words(note)));
             if (printed) out.push(scrolling(printed, "What the kernel printed"));
             return out;
+        }
+
+        function race({ accesses, ...memory }) {
+            const own = accesses.map((access) => ({ ...access, own: access.line > 0 && access.file === source().name }));
+            return window.TilePictures.race(make, { ...memory, accesses: own }, lead);
         }
 
         /// Returns the hint for the code of a verdict, or else the general one: each level in the fold of the one before.
@@ -674,7 +720,8 @@
         }
 
         function counts(explained, own) {
-            const { m, n, k } = explained.shape;
+            const { shape: of, grid, block } = explained;
+            const launch = of ? `at ${of.m} × ${of.n} × ${of.k}` : `of ${grid.join(" × ")} blocks of ${block.join(" × ")} threads`;
             const choice = make("select", { "aria-label": "Counts beside the lines", onchange: () => { column = choice.selectedIndex; gutter(); } },
                 COLUMNS.map(([name]) => make("option", {}, name)));
             choice.selectedIndex = column;
@@ -688,7 +735,7 @@
                 make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "line"), COLUMNS.map(([name]) => make("th", { scope: "col" }, name)))),
                 make("tbody", {}, row("all", explained.total, own && own.total), rows));
             return make("div", { class: "counts" },
-                make("p", {}, make("label", {}, "Beside the lines: ", choice), ` of warps, at ${m} × ${n} × ${k}`,
+                make("p", {}, make("label", {}, "Beside the lines: ", choice), ` of warps, ${launch}`,
                     own ? `; in brackets, the difference from ${origin}` : "", explained.stopped ? `. The launch ended early: ${explained.stopped}` : "", "."),
                 make("details", {}, make("summary", {}, "All counts"), make("div", { class: "table-wrapper", tabindex: "0", role: "region", "aria-label": "Counts of the lines" }, table)));
         }
@@ -696,7 +743,7 @@
         /// Writes the chosen counts beside the lines; the more, the redder.
         function gutter() {
             const [, of] = COLUMNS[column];
-            const lines = [...byLine(last.reply.explained)].map(([line, now]) => [lineElement(line), of(now), last.before.get(line)]).filter(([element]) => element);
+            const lines = [...byLine(counted(last.reply))].map(([line, now]) => [lineElement(line), of(now), last.before.get(line)]).filter(([element]) => element);
             const most = Math.max(1, ...lines.map(([, count]) => count));
             place.classList.add("hit");
             for (const [element, count, old] of lines) {
@@ -704,22 +751,6 @@
                 element.dataset.hits = count || change ? change + number(count) : "";
                 element.style.setProperty("--heat", `${Math.round(40 * count / most)}%`);
             }
-        }
-
-        /// Draws which elements of C are wrong.
-        function map({ rows, columns, wrong }) {
-            const scale = Math.max(1, Math.floor(200 / Math.max(rows, columns)));
-            const first = `C[${Math.floor(wrong[0] / columns)}][${wrong[0] % columns}]`;
-            const canvas = make("canvas", { width: columns * scale, height: rows * scale, role: "img",
-                "aria-label": `Map of C, ${rows} rows and ${columns} columns: ${number(wrong.length)} elements are wrong, the first is ${first}` });
-            const pen = canvas.getContext("2d");
-            const colour = (name) => getComputedStyle(main).getPropertyValue(name).trim();
-            pen.fillStyle = colour("--tile-face") || "#eee";
-            pen.fillRect(0, 0, canvas.width, canvas.height);
-            pen.fillStyle = colour("--tile-bad") || "#b91c1c";
-            for (const at of wrong) pen.fillRect((at % columns) * scale, Math.floor(at / columns) * scale, scale, scale);
-            return make("figure", { class: "map" }, canvas,
-                make("figcaption", {}, `C at ${rows} × ${columns}: ${number(wrong.length)} wrong elements in red, the first is ${first}.`));
         }
 
         // ---- Tasks: what passed in this browser, and links -------------------------------------------------------------
@@ -762,10 +793,21 @@
 
         if (isStarter && progress()[title]?.passed) tell(`Passed on ${progress()[title].passed.slice(0, 10)}.`, "good");
 
+        /// Returns a text in characters that an address may have.
+        async function pack(text) {
+            const packed = await squeeze(new TextEncoder().encode(text), new CompressionStream("deflate-raw"));
+            return btoa(packed.reduce((out, byte) => out + String.fromCharCode(byte), "")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+        }
+
+        async function unpack(packed) {
+            const bytes = Uint8Array.from(atob(packed.replaceAll("-", "+").replaceAll("_", "/")), (c) => c.charCodeAt(0));
+            return new TextDecoder().decode(await squeeze(bytes, new DecompressionStream("deflate-raw")));
+        }
+
         async function share() {
-            const packed = await squeeze(new TextEncoder().encode(editor.area.value), new CompressionStream("deflate-raw"));
-            const text = btoa(packed.reduce((out, byte) => out + String.fromCharCode(byte), "")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-            history.replaceState(null, "", `#code=${text}`);
+            const launch = form.read();
+            const more = launch ? `&launch=${await pack(JSON.stringify(launch))}` : "";
+            history.replaceState(null, "", `#code=${await pack(editor.area.value)}${more}`);
             try {
                 await navigator.clipboard.writeText(location.href);
                 tell("Copied: the address of this page has the text in it.", "");
@@ -775,11 +817,13 @@
         }
 
         async function shared() {
-            const packed = atob(location.hash.slice("#code=".length).replaceAll("-", "+").replaceAll("_", "/"));
-            const bytes = await squeeze(Uint8Array.from(packed, (c) => c.charCodeAt(0)), new DecompressionStream("deflate-raw"));
+            const parts = new URLSearchParams(location.hash.slice(1));
+            const given = await unpack(parts.get("code"));
+            const launch = parts.has("launch") ? JSON.parse(await unpack(parts.get("launch"))) : null;
             if (!editor) await open(false);
+            form.write(launch);
             forget();
-            editor.area.value = new TextDecoder().decode(bytes);
+            editor.area.value = given;
             paint();
             tell("The text is from the address of this page; one that you wrote here is kept until you change this one.", "");
         }

@@ -21,6 +21,7 @@ use crate::{RepoPaths, highlight};
 struct Settings {
     kernel: Vec<Kernel>,
     edit: Vec<Edit>,
+    launch: Vec<OtherLaunch>,
 }
 
 /// A kernel that no task is about, and its launch.
@@ -49,6 +50,19 @@ struct Edit {
     replace: String,
 }
 
+/// Another kernel of a file, with its launch, that a reader runs with one press.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct OtherLaunch {
+    #[serde(skip_serializing)]
+    file: String,
+    #[serde(skip_serializing)]
+    label: String,
+    entry: String,
+    tile: [u32; 2],
+    block: [u32; 3],
+}
+
 #[derive(Serialize)]
 struct Run {
     #[serde(skip)]
@@ -60,6 +74,8 @@ struct Run {
     gone: Vec<usize>,
     task: String,
     edits: Vec<Edit>,
+    /// Labels of other launches, and the fields of the task that they replace.
+    launches: Vec<(String, OtherLaunch)>,
 }
 
 #[derive(Default, Serialize)]
@@ -116,6 +132,11 @@ impl Runs {
             ensure!(n == 1, "book/run.toml: the edit `{}` finds its text {n} times in {}", edit.label, edit.file);
             run.edits.push(edit);
         }
+        for launch in settings.launch {
+            let run = out.runs.values_mut().find(|run| run.file == launch.file && run.source.contains(&launch.entry));
+            let run = run.with_context(|| format!("book/run.toml: {} has no kernel {}", launch.file, launch.entry))?;
+            run.launches.push((launch.label.clone(), launch));
+        }
         Ok(out)
     }
 
@@ -124,7 +145,8 @@ impl Runs {
         let gone = (1..=last).filter(|number| lines.iter().all(|line| line.number != *number)).collect();
         let source = listings::text(&lines) + "\n";
         let name = format!("{}.cu", key.trim_end_matches(".start"));
-        self.runs.insert(key, Run { file, name, source, gone, task: task.name.to_string(), edits: Vec::new() });
+        let task = task.name.to_string();
+        self.runs.insert(key, Run { file, name, source, gone, task, edits: Vec::new(), launches: Vec::new() });
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -148,7 +170,7 @@ impl Runs {
             "runs": self.runs, "tasks": self.tasks, "headers": [["common.cuh", header]], "words": highlight::cuda_words()
         });
         std::fs::write(folder.join("sources.js"), format!("self.tileSources = {sources};\n"))?;
-        for name in ["run.js", "run.css", "kernels.js"] {
+        for name in ["run.js", "run.css", "kernels.js", "pictures.js", "playground.js"] {
             std::fs::write(folder.join(name), repo.read(&repo.book().join("theme").join(name))?)?;
         }
         if let Some(module) = repo.page_module() {

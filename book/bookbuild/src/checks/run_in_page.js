@@ -83,6 +83,57 @@
         return out;
     }
 
+    // Runs a mistake and another kernel of the file by their chips.
+    async function chips() {
+        const out = [];
+        const place = document.querySelector("figure[data-run=v02]");
+        const press = async (label) => {
+            place.querySelector(".run-status").textContent = "";
+            button(place, label).click();
+            await ran(place);
+            return status(place);
+        };
+        const swap = () => button(place, "The other order");
+        if (!/^Failed: .*written and read/.test(await press("without the second barrier")) || !swap()) out.push("a race has no picture");
+        else {
+            const before = place.querySelector(".race [role=status]").textContent;
+            swap().click();
+            if (place.querySelector(".race [role=status]").textContent === before) out.push("the order of a race does not change");
+        }
+        await press("Reset");
+        const said = await press("tile 16");
+        if (!said.startsWith("Passed") || !place.querySelector(".counts .rise")) out.push(`tile 16 ends with: ${said}`);
+        return out;
+    }
+
+    // Launches a kernel as the reader chooses, and takes the launch from the address.
+    async function launch() {
+        const out = [];
+        const place = document.querySelector("[data-run=playground]");
+        const field = (label) => place.querySelector(`[aria-label="${label}"]`);
+        const set = (label, value) => {
+            field(label).value = value;
+            field(label).dispatchEvent(new Event("input", { bubbles: true }));
+        };
+        const expect = (what, said, wanted) => { if (!wanted.test(said)) out.push(`${what} ends with: ${said}`); };
+        if (!place.querySelector("textarea")) button(place, "Edit").click();
+        await until(() => field("Run as"));
+        set("Run as", "own");
+        expect("a launch", await run(place), /^Ran playground: no finding/);
+        if (!place.querySelector(".map canvas") || place.querySelectorAll(".run-results tbody tr").length < 8) out.push("the buffer of a launch is not shown");
+        set("Elements of buffer 3", "");
+        expect("a launch without a buffer", await run(place), /playground takes \(an int, an int, an int, a pointer, a pointer, a pointer\), and the launch has 2 buffers/);
+        set("Elements of buffer 3", "int");
+        set("Length of buffer 3", "100");
+        expect("a short buffer", await run(place), /^Ran playground: 1 finding/);
+        button(place, "Link").click();
+        await until(() => location.hash.includes("&launch="));
+        set("Length of buffer 3", "4096");
+        window.dispatchEvent(new Event("hashchange"));
+        if (!await until(() => field("Length of buffer 3").value === "100")) out.push("the address has no launch");
+        return out;
+    }
+
     // Returns a source of `emulator/cuda/tests/hostile.txt`, with fewer copies where the compiler's own test has more.
     function expanded(text) {
         const parts = text.split("@").map((part, i, all) => {
@@ -144,5 +195,5 @@
         return out;
     }
 
-    return { all, harmful, hostile, until };
+    return { all, chips, harmful, hostile, launch, until };
 })()

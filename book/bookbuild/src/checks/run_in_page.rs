@@ -11,6 +11,8 @@ use super::devtools::Tab;
 
 /// The page whose kernel is edited by keyboard.
 const EDITED: &str = "v02-shared.html";
+/// The page whose launch a reader chooses.
+const PLAYGROUND: &str = "playground.html";
 const TOO_WIDE: &str = include_str!("too_wide.js");
 
 /// A page with one task, and its name.
@@ -38,13 +40,20 @@ pub(super) fn check(tab: &mut Tab, folder: &Path, page: &Path, axe: Option<&Axe>
     if page.ends_with(TASK) {
         out.extend(progress(tab)?);
     }
+    if page.ends_with(PLAYGROUND) {
+        out.extend(tab.strings(&format!("{RUN}.launch()"))?);
+    }
     if page.ends_with(EDITED) {
         out.extend(edit(tab)?);
-        out.extend(tab.strings(&format!("{RUN}.hostile()"))?);
+        for what in ["chips", "hostile"] {
+            out.extend(tab.strings(&format!("{RUN}.{what}()"))?);
+        }
         let (large, bodies) = harmful_sources()?;
         for part in 0..PARTS {
             out.extend(tab.strings(&format!("{RUN}.harmful({large}, {bodies}, [{part}, {PARTS}])"))?);
         }
+    }
+    if [EDITED, PLAYGROUND].iter().any(|name| page.ends_with(name)) {
         for theme in THEMES.into_iter().filter(|_| axe.is_some()) {
             tab.value(&format!("document.getElementById('mdbook-theme-{theme}').click()"))?;
             let found = axe.map_or(Ok(Vec::new()), |axe| axe.findings(tab, false))?;
