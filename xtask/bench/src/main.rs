@@ -9,7 +9,7 @@ use xtask_support::compiler;
 #[command(name = "cargo xtask", bin_name = "cargo xtask", version)]
 enum Cli {
     /// Measure steps, after verifying their results
-    Bench(xtask_bench::Args),
+    Bench(Box<xtask_bench::Args>),
     /// Compile the requests on standard input
     #[command(hide = true)]
     CompileServer(compiler::Args),
