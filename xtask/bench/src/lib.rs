@@ -7,6 +7,7 @@
 #![warn(clippy::print_stderr)]
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow};
 use catalog::{Step, text::Paint};
@@ -124,6 +125,7 @@ fn run_several(
             }
             if let Some(records) = &mut records {
                 records.add(line.clone());
+                records.save_now_and_then()?;
             }
             all.add(line);
             Ok(())
@@ -215,9 +217,13 @@ impl Open {
     }
 }
 
+/// A step measures for minutes, and may be killed.
+const BETWEEN_SAVES: Duration = Duration::from_secs(20);
+
 /// The files of `book/data` that this run adds to.
 #[derive(Default)]
 struct Records {
+    saved: Option<Instant>,
     folder: PathBuf,
     /// The open records, one per machine.
     open: Vec<Open>,
@@ -262,6 +268,14 @@ impl Records {
         };
         self.open.push(Open { path, base, unsaved: Vec::new() });
         self.open.len() - 1
+    }
+
+    fn save_now_and_then(&mut self) -> Result<()> {
+        if self.saved.get_or_insert_with(Instant::now).elapsed() < BETWEEN_SAVES {
+            return Ok(());
+        }
+        self.saved = Some(Instant::now());
+        self.save()
     }
 
     /// Writes all files whole; where that fails, into the folder for temporary files, so that nothing is lost.

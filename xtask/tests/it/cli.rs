@@ -422,6 +422,30 @@ fn an_interrupt_leaves_a_whole_record() {
 }
 
 #[test]
+fn a_sitting_that_is_interrupted_keeps_what_was_measured() {
+    let root = checkout("sitting");
+    program(&root.join("nvidia-smi"), "#!/bin/sh\necho NVIDIA Test 100\n");
+    let path = format!("{}:{}", root.display(), std::env::var("PATH").expect("a path"));
+    let mut command = xtask("measure times");
+    command.env("FAKE", "slow").env("PATH", path).current_dir(&root);
+    // A group of its own, all of which gets the signal, as by Ctrl-C.
+    let mut child = spawn(std::os::unix::process::CommandExt::process_group(&mut command, 0));
+    let mut errors = std::io::BufReader::new(child.stderr.take().expect("piped"));
+    let mut seen = String::new();
+    while !seen.contains("ms\n") {
+        let n = std::io::BufRead::read_line(&mut errors, &mut seen).expect("text");
+        assert!(n > 0, "it ended before it measured: {seen}");
+    }
+    // SAFETY: the group of our own child, which has not been waited for.
+    unsafe { libc::kill(-child.id().cast_signed(), libc::SIGINT) };
+    std::io::Read::read_to_string(&mut errors, &mut seen).expect("text");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{seen}");
+    assert!(seen.ends_with("what was measured is saved; go on with: xtask measure\n"), "{seen}");
+    let record = Record::load(&root.join("book/data/test-100.json")).expect("a whole record");
+    assert!(!record.measurements.is_empty());
+}
+
+#[test]
 fn a_closed_pipe_is_no_error() {
     for (words, fake) in [("list", ""), ("bench v05 v06 --json", "gpu"), ("check v05", "right")] {
         let mut child = spawn(xtask(words).env("FAKE", fake));

@@ -5,6 +5,7 @@ use catalog::files::files_ending_with;
 use catalog::{CatalogKernel, Shape, Work};
 use records::ceilings::Ceilings;
 use records::duel::{Duel, Speed};
+use records::record::Power;
 use records::{Outcome, Record, Run, Samples};
 use records::{profile::PAIRS, record::VerifiedRun};
 
@@ -228,6 +229,15 @@ fn median(samples: &Option<Samples>, which: &str) -> Result<f64> {
         .with_context(|| format!("no {which} times were recorded"))
 }
 
+fn power(passed: &VerifiedRun) -> Result<&Power> {
+    passed.power.as_ref().context("no power was recorded")
+}
+
+/// Formats the least and the most: `1290 to 1515 MHz`.
+fn range([least, most]: [u32; 2], unit: &str) -> String {
+    if least == most { format!("{most} {unit}") } else { format!("{least} to {most} {unit}") }
+}
+
 /// Returns the mean time of a launch in a duel.
 fn duel_ms(passed: &VerifiedRun, kind: fn(&Duel) -> Speed) -> Result<f64> {
     let duel = passed.duel().context("no duel was measured; do it with: cargo xtask bench --duel --save")?;
@@ -257,6 +267,8 @@ pub(crate) fn value(
         "of_cublas" => format!("{} %", percent(part_of("cuBLAS")?)),
         "of_copy" => format!("{} %", percent(part_of("copy")?)),
         "of_peak" => format!("{} %", percent(tflops(hot()?) / roofline()?.fp32_tflops * 100.0)),
+        "watts" => range(power(passed)?.watts, "W"),
+        "mhz" => range(passed.clock_mhz.context("no clock was recorded")?, "MHz"),
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
         "sustained_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| duel.sustained)?), 3)),
         "burst_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| duel.burst)?), 3)),
@@ -267,7 +279,7 @@ pub(crate) fn value(
         _ => {
             bail!(
                 "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, of_whole, tflops, gflops, gbs, \
-                 of_cublas, of_copy, of_peak, sustained_tflops, burst_tflops, error, spread"
+                 of_cublas, of_copy, of_peak, sustained_tflops, burst_tflops, watts, mhz, error, spread"
             );
         }
     })

@@ -17,16 +17,16 @@ pub struct Plan {
     pub piece_ms: f64,
     /// Before each piece of a burst.
     pub pause_ms: f64,
-    /// Milliseconds for each side, before the first round.
+    /// Milliseconds of each piece of the first round, in which the chip warms up and its energy is read.
     pub warm_up_ms: f64,
     /// All rounds of one kind, if there can be so few.
     pub max_ms: f64,
 }
 
 /// A piece is longer than a GPU takes to adapt its clock to the power limit; during a pause the average power drops.
-pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 1500.0, max_ms: 4000.0 };
+pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 1200.0, max_ms: 4000.0 };
 /// The duel of a record's many rows: its intervals are wider, and it is too short for the energy.
-pub const SHORT: Plan = Plan { piece_ms: 40.0, pause_ms: 30.0, warm_up_ms: 100.0, max_ms: 500.0 };
+pub const SHORT: Plan = Plan { piece_ms: 40.0, pause_ms: 30.0, warm_up_ms: 50.0, max_ms: 500.0 };
 
 /// The device's counter of energy advances several times in so long a warm-up.
 const ENERGY_MS: f64 = 1000.0;
@@ -43,13 +43,13 @@ impl Side<'_, '_, '_> {
         self.sampler.piece(ms, &mut *self.enqueue)
     }
 
-    /// Runs for some time; returns the energy of a launch, if that was long enough.
-    fn warm_up(&mut self, ms: f64, meter: &Meter) -> Result<Option<f64>, StepError> {
+    /// Runs for some time; returns the power in watts, if that was long enough, and the time of a launch.
+    fn warm_up(&mut self, ms: f64, meter: &Meter) -> Result<(Option<f64>, f64), StepError> {
         let (before, begin) = (meter.joules(), Instant::now());
         let one_ms = self.piece(ms)?;
-        let (after, took_ms) = (meter.joules(), begin.elapsed().as_secs_f64() * 1e3);
-        let of_one = |(before, after): (f64, f64)| (after - before) * one_ms / took_ms;
-        Ok(before.zip(after).filter(|_| took_ms > ENERGY_MS).map(of_one))
+        let (after, took) = (meter.joules(), begin.elapsed().as_secs_f64());
+        let watts = before.zip(after).map(|(before, after)| (after - before) / took);
+        Ok((watts.filter(|_| took * 1e3 > ENERGY_MS), one_ms))
     }
 }
 
@@ -86,7 +86,9 @@ pub(crate) fn run(
         std::thread::sleep(Duration::from_secs_f64(plan.pause_ms / 1e3));
         if is_kernel { kernel.piece(0.0) } else { yardstick.piece(0.0) }
     })?;
-    let (ours, theirs) = (kernel.warm_up(plan.warm_up_ms, meter)?, yardstick.warm_up(plan.warm_up_ms, meter)?);
+    kernel.piece(plan.warm_up_ms)?;
+    // In turns, too: a chip that has just begun to work is cooler, and its clock higher, than one that goes on.
+    let [ours, theirs] = energies(plan, &mut kernel, &mut yardstick, meter)?;
     let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| {
         let ms = if is_kernel { kernel.piece(plan.piece_ms) } else { yardstick.piece(plan.piece_ms) };
         meter.read();
@@ -94,6 +96,16 @@ pub(crate) fn run(
     })?;
     let joules = ours.zip(theirs).map(|(ours, theirs)| [ours, theirs]);
     Ok(Rounds { plan, joules, sustained, burst })
+}
+
+/// Returns the mean energy of a launch of each side over a round; none without a counter, or if it was too short.
+fn energies(
+    plan: Plan, kernel: &mut Side<'_, '_, '_>, yardstick: &mut Side<'_, '_, '_>, meter: &Meter,
+) -> Result<[Option<f64>; 2], StepError> {
+    let joules = |(watts, one_ms): (Option<f64>, f64)| watts.map(|watts| watts * one_ms / 1e3);
+    let piece = |side: &mut Side<'_, '_, '_>| side.warm_up(plan.warm_up_ms, meter).map(joules);
+    let (a, b, b_again, a_again) = (piece(kernel)?, piece(yardstick)?, piece(yardstick)?, piece(kernel)?);
+    Ok([(a, a_again), (b, b_again)].map(|(first, second)| Some(f64::midpoint(first?, second?))))
 }
 
 impl Plan {

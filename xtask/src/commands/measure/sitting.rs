@@ -5,7 +5,7 @@
 //! on where it was interrupted.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use catalog::provenance::sha256;
@@ -101,7 +101,10 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
 /// Runs the command of a part; returns whether it succeeded.
 fn run_part(mut command: Command) -> Result<bool> {
     output::command(&programs::command_line(&command, &[]));
-    let mut child = command.spawn()?;
+    // A signal to the whole group, as of Ctrl-C or `timeout`, would reach the child twice: the second ends it at once.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    let mut child = command.stdin(Stdio::null()).spawn()?;
     let waiting = Waiting::for_child(&child);
     let status = child.wait()?;
     drop(waiting);
