@@ -9,3 +9,8 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
         n => Some(f64::midpoint(values[n / 2 - 1], values[n / 2])),
     }
 }
+
+/// Rounds to six significant digits: clocks of devices have no more.
+pub fn six_digits(number: f64) -> f64 {
+    format!("{number:.5e}").parse().unwrap_or(number)
+}

@@ -16,7 +16,6 @@ use simt::module::{LoadedKernel, Module};
 use simt::report::LaunchReport;
 use simt::trace::{Step, TraceSelection};
 
-use crate::own_launch::Parameter;
 use crate::{JudgeError, Request};
 use crate::{tensor_map::tensor_map, trial::Trial};
 
@@ -39,6 +38,15 @@ pub enum LoadError {
     /// No kernel of that name, or one with other parameters.
     #[error("{0}")]
     NoEntry(String),
+}
+
+/// What a kernel gets for a parameter.
+#[derive(Debug)]
+pub enum Parameter {
+    /// The address of a buffer with this content.
+    Buffer(Vec<u8>),
+    /// The bytes of a number.
+    Number(Vec<u8>),
 }
 
 /// Device memory: several times the operands of the largest shape.

@@ -5,17 +5,8 @@ pub use diagnostics::plain_name;
 use tasks::explain::Line;
 use tasks::verdict::ReportedFinding;
 
-use crate::emulated_module::{EmulatedModule, LaunchSetup};
+use crate::emulated_module::{EmulatedModule, LaunchSetup, Parameter};
 use crate::{JudgeError, MAX_PRINTED, Request, explain, found};
-
-/// What a kernel gets for a parameter.
-#[derive(Debug)]
-pub enum Parameter {
-    /// The address of a buffer with this content.
-    Buffer(Vec<u8>),
-    /// The bytes of a number.
-    Number(Vec<u8>),
-}
 
 #[derive(Debug, Default, serde::Serialize)]
 pub struct Outcome {

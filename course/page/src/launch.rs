@@ -1,8 +1,8 @@
 //! A launch that the reader chooses: its limits, the parameters that it gives to a kernel, and what is shown of it.
 
 use judge::Request;
-use judge::emulated_module::LaunchSetup;
-use judge::own_launch::{self, Outcome, Parameter, plain_name};
+use judge::emulated_module::{LaunchSetup, Parameter};
+use judge::own_launch::{self, Outcome, plain_name};
 use ptx::ast::{Function, FunctionKind, Item};
 use reference::inputs::{Data, elements};
 use serde::{Deserialize, Serialize};

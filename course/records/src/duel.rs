@@ -6,9 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use catalog::statistics::six_digits;
 use serde::{Deserialize, Serialize};
-
-use crate::record::six_digits;
 
 /// Milliseconds of one launch each: of the kernel, of the yardstick twice, and of the kernel again.
 pub type Round = [f64; 4];

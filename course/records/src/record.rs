@@ -14,6 +14,7 @@ use counters::Counters;
 use serde::{Deserialize, Serialize};
 
 use catalog::shape::Shape;
+use catalog::statistics::six_digits;
 
 use crate::duel::{Duel, Earlier};
 use crate::machine_code::MachineCode;
@@ -234,11 +235,6 @@ impl Samples {
     pub fn spread(&self) -> f64 {
         (self.at(0.75) - self.at(0.25)) / self.median()
     }
-}
-
-/// Rounds to six significant digits: clocks of devices have no more.
-pub(crate) fn six_digits(number: f64) -> f64 {
-    format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 /// A line of a step binary's `--json` output.
