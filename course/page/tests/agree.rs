@@ -280,7 +280,7 @@ fn missing(module: &Path) -> Option<String> {
     // The compiler lists the sources after a colon.
     let list = std::fs::read_to_string(root().join("target/page/wasm32-unknown-unknown/page/page.d"));
     match list.as_deref().ok().and_then(|list| list.split_once(": ")) {
-        _ if !module.is_file() => Some("there is no module; build it with: cargo xtask page".to_owned()),
+        _ if !module.is_file() => Some("there is no module; build it with: cargo xtask page --tensor".to_owned()),
         None => Some("there is no list of its sources; build it with: cargo xtask page".to_owned()),
         Some((_, sources)) => sources
             .split_whitespace()

@@ -14,7 +14,11 @@ use xtask_support::{CommandOutcome, output, paths};
 use crate::rustc;
 
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Also build tensor.js, which runs the committed kernels of v10 to v12; no page loads it yet
+    #[arg(long)]
+    tensor: bool,
+}
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// A library built for size, which takes a tenth off the module. Cargo calls both options unstable.
@@ -23,14 +27,15 @@ const SMALL_STD: [&str; 2] = ["-Zbuild-std=std,panic_abort", "-Zbuild-std-featur
 const OPTIONS: &str = "-Ctarget-feature=+simd128 --cfg=getrandom_backend=\"unsupported\" -Zunstable-options \
     -Cpanic=immediate-abort";
 
-/// The modules: that of learners' kernels, which is smaller, and that of committed ones, with all instructions.
+/// The modules: that of committed kernels, with all instructions, and that of learners' kernels, which is smaller. The
+/// last one's list of sources stays.
 const MODULES: [(&str, &str, &[&str]); 2] =
     [("tensor.wasm", "tensor.js", &[]), ("page.wasm", "module.js", &["--features=page/scalar"])];
 
-pub(crate) fn run(_: &Args) -> Result<CommandOutcome> {
+pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the module is built in a checkout, and this folder is not one")?;
     let folder = root.join("target/page");
-    for (name, script, features) in MODULES {
+    for (name, script, features) in MODULES.into_iter().skip(usize::from(!args.tensor)) {
         output::note(&format!("building target/page/{script}; the first time takes some minutes"));
         if !build(&root, &folder, features)? {
             output::error("the module does not build; see the output of cargo above");
