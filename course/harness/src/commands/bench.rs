@@ -36,10 +36,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     }
     // At its power limit, a device has no speed of its own.
     let is_tensor = step_run.step.kernels.iter().any(|kernel| matches!(kernel.work, Work::Tensor { .. }));
-    step_run.duel = match bench.asked.duel {
-        true => Some(duel::PLAN),
-        false => is_tensor.then_some(duel::SHORT),
-    };
+    step_run.duel = if bench.asked.duel { Some(duel::PLAN) } else { is_tensor.then_some(duel::SHORT) };
     let file = |folder: &Path| folder.join(step_run.run.slug()).with_extension("json");
     let since = bench.since.as_deref().unwrap_or_default();
     let known = bench.unless_in.as_deref().map(file).map(read_record).transpose()?.flatten();

@@ -10,6 +10,7 @@ use records::record::Power;
 /// A device of NVML, if there is one, and what was read of it.
 pub(crate) struct Meter {
     device: Option<Device>,
+    mhz: Vec<c_uint>,
     seen: Vec<Reading>,
 }
 
@@ -19,7 +20,6 @@ struct Device {
 }
 
 struct Reading {
-    mhz: c_uint,
     milliwatts: c_uint,
     celsius: c_uint,
     /// Bits that nvml.h calls clocks event reasons.
@@ -37,11 +37,13 @@ const REASONS: [(c_ulonglong, &str); 3] = [(0x04, "power"), (0x60, "temperature"
 impl Meter {
     /// Returns a meter of a context's device, which reads nothing without NVML, or if NVML does not list the device.
     pub(crate) fn open(context: &CudaContext) -> Self {
-        Self { device: Device::open(context), seen: Vec::new() }
+        Self { device: Device::open(context), mhz: Vec::new(), seen: Vec::new() }
     }
 
     pub(crate) fn read(&mut self) {
-        self.seen.extend(self.device.as_ref().and_then(Device::read));
+        let Some(device) = &self.device else { return };
+        self.mhz.extend(device.clock());
+        self.seen.extend(device.read());
     }
 
     /// Returns the energy in joules since the driver was loaded.
@@ -55,7 +57,7 @@ impl Meter {
 
     /// Returns the lowest and the highest SM clock that was read.
     pub(crate) fn clock_mhz(&self) -> Option<[u32; 2]> {
-        self.extent(|one| one.mhz)
+        extent(self.mhz.iter().copied())
     }
 
     /// Returns the extent of power and temperature, and the limits that were met.
@@ -63,16 +65,16 @@ impl Meter {
         let reasons = self.seen.iter().fold(0, |all, one| all | one.reasons);
         let met = REASONS.iter().filter(|(bits, _)| reasons & bits != 0).map(|(_, name)| (*name).to_owned());
         Some(Power {
-            watts: self.extent(|one| one.milliwatts / 1000)?,
-            celsius: self.extent(|one| one.celsius)?,
+            watts: extent(self.seen.iter().map(|one| one.milliwatts / 1000))?,
+            celsius: extent(self.seen.iter().map(|one| one.celsius))?,
             limited_by: met.collect(),
         })
     }
+}
 
-    fn extent(&self, value: fn(&Reading) -> u32) -> Option<[u32; 2]> {
-        let values = || self.seen.iter().map(value);
-        values().min().zip(values().max()).map(|(least, most)| [least, most])
-    }
+/// Returns the least and the most; `None` without values.
+fn extent(values: impl Iterator<Item = u32> + Clone) -> Option<[u32; 2]> {
+    Some([values.clone().min()?, values.max()?])
 }
 
 impl Device {
@@ -100,12 +102,19 @@ impl Device {
         }
     }
 
-    /// Returns the present state; `None` if NVML does not give it.
+    /// Returns the present clock of the multiprocessors in MHz; `None` if NVML does not give it.
+    fn clock(&self) -> Option<c_uint> {
+        let mut mhz = 0;
+        // SAFETY: the function has the type that nvml.h gives it.
+        unsafe { self.get_of(b"nvmlDeviceGetClockInfo\0", CLOCK_SM, &mut mhz) }?;
+        Some(mhz)
+    }
+
+    /// Returns the rest of the present state; `None` if NVML does not give all of it.
     fn read(&self) -> Option<Reading> {
-        let mut reading = Reading { mhz: 0, milliwatts: 0, celsius: 0, reasons: 0 };
+        let mut reading = Reading { milliwatts: 0, celsius: 0, reasons: 0 };
         // SAFETY: the functions have the types that nvml.h gives them.
         unsafe {
-            self.get_of(b"nvmlDeviceGetClockInfo\0", CLOCK_SM, &mut reading.mhz)?;
             self.get(b"nvmlDeviceGetPowerUsage\0", &mut reading.milliwatts)?;
             self.get_of(b"nvmlDeviceGetTemperature\0", SENSOR_GPU, &mut reading.celsius)?;
             self.get(b"nvmlDeviceGetCurrentClocksThrottleReasons\0", &mut reading.reasons)?;

@@ -43,13 +43,13 @@ impl Side<'_, '_, '_> {
         self.sampler.piece(ms, &mut *self.enqueue)
     }
 
-    /// Runs for some time; returns the power in watts, if that was long enough, and the time of a launch.
-    fn warm_up(&mut self, ms: f64, meter: &Meter) -> Result<(Option<f64>, f64), StepError> {
+    /// Runs for some time; returns the energy of a launch in joules, if that was long enough.
+    fn energy(&mut self, ms: f64, meter: &Meter) -> Result<Option<f64>, StepError> {
         let (before, begin) = (meter.joules(), Instant::now());
         let one_ms = self.piece(ms)?;
-        let (after, took) = (meter.joules(), begin.elapsed().as_secs_f64());
-        let watts = before.zip(after).map(|(before, after)| (after - before) / took);
-        Ok((watts.filter(|_| took * 1e3 > ENERGY_MS), one_ms))
+        let (after, took_ms) = (meter.joules(), begin.elapsed().as_secs_f64() * 1e3);
+        let of_one = |(before, after): (f64, f64)| (after - before) * one_ms / took_ms;
+        Ok(before.zip(after).filter(|_| took_ms > ENERGY_MS).map(of_one))
     }
 }
 
@@ -88,24 +88,17 @@ pub(crate) fn run(
     })?;
     kernel.piece(plan.warm_up_ms)?;
     // In turns, too: a chip that has just begun to work is cooler, and its clock higher, than one that goes on.
-    let [ours, theirs] = energies(plan, &mut kernel, &mut yardstick, meter)?;
+    let [a, b, b_again, a_again] = round(|is_kernel| {
+        if is_kernel { kernel.energy(plan.warm_up_ms, meter) } else { yardstick.energy(plan.warm_up_ms, meter) }
+    })?;
+    let mean = |first: Option<f64>, second: Option<f64>| Some(f64::midpoint(first?, second?));
+    let joules = mean(a, a_again).zip(mean(b, b_again)).map(|(ours, theirs)| [ours, theirs]);
     let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| {
         let ms = if is_kernel { kernel.piece(plan.piece_ms) } else { yardstick.piece(plan.piece_ms) };
         meter.read();
         ms
     })?;
-    let joules = ours.zip(theirs).map(|(ours, theirs)| [ours, theirs]);
     Ok(Rounds { plan, joules, sustained, burst })
-}
-
-/// Returns the mean energy of a launch of each side over a round; none without a counter, or if it was too short.
-fn energies(
-    plan: Plan, kernel: &mut Side<'_, '_, '_>, yardstick: &mut Side<'_, '_, '_>, meter: &Meter,
-) -> Result<[Option<f64>; 2], StepError> {
-    let joules = |(watts, one_ms): (Option<f64>, f64)| watts.map(|watts| watts * one_ms / 1e3);
-    let piece = |side: &mut Side<'_, '_, '_>| side.warm_up(plan.warm_up_ms, meter).map(joules);
-    let (a, b, b_again, a_again) = (piece(kernel)?, piece(yardstick)?, piece(yardstick)?, piece(kernel)?);
-    Ok([(a, a_again), (b, b_again)].map(|(first, second)| Some(f64::midpoint(first?, second?))))
 }
 
 impl Plan {
@@ -115,7 +108,12 @@ impl Plan {
     }
 }
 
-/// Runs rounds of A B B A; `piece` returns the time of one launch, of A or of B.
+/// Runs rounds; `piece` returns the time of one launch, of A or of B.
 fn rounds(n: usize, mut piece: impl FnMut(bool) -> Result<f64, StepError>) -> Result<Vec<Round>, StepError> {
-    (0..n).map(|_| Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?])).collect()
+    (0..n).map(|_| round(&mut piece)).collect()
+}
+
+/// Runs A B B A.
+fn round<T>(mut piece: impl FnMut(bool) -> Result<T, StepError>) -> Result<[T; 4], StepError> {
+    Ok([piece(true)?, piece(false)?, piece(false)?, piece(true)?])
 }
