@@ -53,7 +53,7 @@ pub struct Roofline {
 
 #[cfg(test)]
 mod tests {
-    use super::slug;
+    use super::{Run, slug};
 
     #[test]
     fn a_device_has_a_short_name() {
@@ -62,5 +62,7 @@ mod tests {
         assert_eq!(slug("Tesla V100-SXM2-16GB"), "v100-sxm2-16gb");
         assert_eq!(slug("../../etc/passwd"), "etc-passwd");
         assert_eq!(slug("NVIDIA"), "unknown");
+        let emulated = Run { device: "Emulated GPU (sm_90)".into(), emulated: true, ..Run::default() };
+        assert_eq!(emulated.slug(), "emulated");
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     dry_run: bool,
 }
 
-const FOLDER: &str = "emulator/timing/data";
+pub(super) const FOLDER: &str = "emulator/timing/data";
 /// The file that a GPU without one begins with.
 const FIRST: &str = "h200.json";
 /// Limits of the program `calibrate`.
@@ -83,7 +83,7 @@ fn measure() -> Result<String> {
 }
 
 /// Returns the file name of a device: `h200.json` for `NVIDIA H200`.
-fn file_name(device: &str) -> String {
+pub(super) fn file_name(device: &str) -> String {
     let words = device.trim_start_matches("NVIDIA ").to_lowercase();
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
     format!("{}.json", words.chars().map(plain).collect::<String>())

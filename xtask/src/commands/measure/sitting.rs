@@ -19,7 +19,7 @@ use xtask_support::interrupt::{self, Waiting};
 use xtask_support::output::{self, Stop};
 use xtask_support::{paths, programs, record_files};
 
-use crate::commands::measure::tools;
+use crate::commands::measure::{calibrate, tools};
 
 #[derive(clap::Args)]
 #[command(
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         .context("nvidia-smi finds no NVIDIA GPU here, so nothing was measured; what is missing: cargo xtask doctor")?;
     let today = catalog::time::utc(catalog::time::now());
     let since = args.since.clone().unwrap_or_else(|| catalog::text::day(&today).to_owned());
-    let sitting = Sitting { folder, root, slug: records::slug(&name), since };
+    let sitting = Sitting { folder, root, device: name, since };
     let parts = if args.parts.is_empty() { ALL.to_vec() } else { args.parts.clone() };
     let mut failed = Vec::new();
     for part in parts {
@@ -94,7 +94,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     failed.dedup();
     ensure!(failed.is_empty(), "not measured, or not as expected; see above: {}", failed.join(", "));
-    output::note(&format!("everything of {name} is on record, in {}", paths::display_path(&sitting.folder)));
+    output::note(&format!(
+        "everything of {} is on record, in {}",
+        sitting.device,
+        paths::display_path(&sitting.folder)
+    ));
     Ok(CommandOutcome::Passed)
 }
 
@@ -119,7 +123,7 @@ fn run_part(mut command: Command) -> Result<bool> {
 struct Sitting {
     folder: PathBuf,
     root: PathBuf,
-    slug: String,
+    device: String,
     since: String,
 }
 
@@ -130,7 +134,7 @@ impl Sitting {
             let steps = STEPS.iter().filter(|step| ours(step).count() > 0 && (is_named || lacks(step)));
             let mut words = vec![command];
             words.extend(steps.map(|step| step.id));
-            if words.len() == 1 { Ok(Vec::new()) } else { own(&[words.as_slice(), &["--save"]].concat()) }
+            if words.len() == 1 { Ok(Vec::new()) } else { Ok(vec![own(&[words.as_slice(), &["--save"]].concat())?]) }
         };
         match part {
             Part::Sums => {
@@ -156,8 +160,8 @@ impl Sitting {
                 lacking("sanitize", &|step| !TOOLS.iter().all(|tool| has(step, tool)))
             }
             Part::Costs => {
-                let file = self.root.join("emulator/timing/data").join(&self.slug).with_extension("json");
-                if is_named || !file.is_file() { own(&["calibrate"]) } else { Ok(Vec::new()) }
+                let file = self.root.join(calibrate::FOLDER).join(calibrate::file_name(&self.device));
+                if is_named || !file.is_file() { Ok(vec![own(&["calibrate"])?]) } else { Ok(Vec::new()) }
             }
             Part::Ceilings => {
                 let file = self.file("-ceilings");
@@ -166,7 +170,15 @@ impl Sitting {
                 if known.is_some_and(|known| known.run.date >= self.since) && !is_named {
                     return Ok(Vec::new());
                 }
-                let mut command = Command::new(programs::find_program("ceilings")?);
+                // An example of a step, and no program of its own.
+                let mut command = match paths::builder(&self.root) {
+                    Some(cargo) => {
+                        let mut command = Command::new(cargo);
+                        command.args(["run", "--quiet", "--release", "--package=v12", "--example=ceilings", "--"]);
+                        command
+                    }
+                    None => Command::new(programs::find_program("ceilings")?),
+                };
                 command.arg("--json").arg(file);
                 Ok(vec![command])
             }
@@ -191,7 +203,7 @@ impl Sitting {
     /// Returns the command that saves times of steps, but for those that are new enough.
     fn bench(&self, steps: &[&str], options: &[&str]) -> Result<Command> {
         let save = ["--save", "--since", self.since.as_str()];
-        Ok(own(&[&["bench"], steps, options, &save].concat())?.remove(0))
+        own(&[&["bench"], steps, options, &save].concat())
     }
 
     /// Returns whether a kernel of a step, with its present code, is not on record.
@@ -204,15 +216,15 @@ impl Sitting {
     }
 
     fn file(&self, suffix: &str) -> PathBuf {
-        self.folder.join(format!("{}{suffix}.json", self.slug))
+        self.folder.join(format!("{}{suffix}.json", records::slug(&self.device)))
     }
 }
 
 /// Returns a command of this program.
-fn own(words: &[&str]) -> Result<Vec<Command>> {
+fn own(words: &[&str]) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(words);
-    Ok(vec![command])
+    Ok(command)
 }
 
 /// Returns the kernels of a step that have a source.
