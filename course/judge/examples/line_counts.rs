@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use catalog::provenance::target_of;
-use judge::{Request, shapes::ShapeSet};
+use judge::Request;
 use serde_json::json;
 use tasks::{Catalogue, Task};
 use tasks::{explain::Explained, task::TaskKind};
@@ -66,16 +66,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     for task in &tasks {
         let source = root.join(&task.solution);
         let name = task.solution.display().to_string();
-        let explained = judge::explain::explain(&Request {
-            task,
-            ptx: &std::fs::read_to_string(target_of(&root, &source))?,
-            setup: None,
-            sources: &[(name.clone(), std::fs::read_to_string(&source)?)],
-            seed: 1,
-            shapes: ShapeSet::Public,
-            threads: 0,
-            max_instructions: u64::MAX,
-        });
+        let ptx = std::fs::read_to_string(target_of(&root, &source))?;
+        let sources = [(name.clone(), std::fs::read_to_string(&source)?)];
+        let explained = judge::explain::explain(&Request { threads: 0, ..Request::new(task, &ptx, &sources) });
         let explained = explained.map_err(|why| format!("{name}: {why}"))?;
         if !explained.right {
             return Err(format!("{name}: {} gives a wrong result", task.entry).into());

@@ -40,7 +40,7 @@ pub enum LoadError {
     NoEntry(String),
 }
 
-/// What a kernel gets for a parameter.
+/// The value of a parameter.
 #[derive(Debug)]
 pub enum Parameter {
     /// The address of a buffer with this content.
@@ -52,17 +52,21 @@ pub enum Parameter {
 /// Device memory: several times the operands of the largest shape.
 const DEVICE_MEMORY: u64 = 1 << 30;
 
+fn load(ptx: &str) -> Result<(Gpu, Module), LoadError> {
+    let gpu = Gpu::with_memory(DEVICE_MEMORY);
+    let module = gpu.load(ptx).map_err(|error| LoadError::NotLoaded(error.to_string()))?;
+    Ok((gpu, module))
+}
+
 impl<'a> EmulatedModule<'a> {
     pub fn new(request: &'a Request<'a>) -> Result<Self, LoadError> {
-        let gpu = Gpu::with_memory(DEVICE_MEMORY);
-        let module: Module = gpu.load(request.ptx).map_err(|error| LoadError::NotLoaded(error.to_string()))?;
+        let (gpu, module) = load(request.ptx)?;
         Self::with_module(request, gpu, module)
     }
 
     /// Loads a kernel whose parameters need not be those of the task.
     pub fn with_any_parameters(request: &'a Request<'a>) -> Result<Self, LoadError> {
-        let gpu = Gpu::with_memory(DEVICE_MEMORY);
-        let module: Module = gpu.load(request.ptx).map_err(|error| LoadError::NotLoaded(error.to_string()))?;
+        let (gpu, module) = load(request.ptx)?;
         Self::of_entry(request, gpu, module, Vec::new())
     }
 
@@ -278,7 +282,7 @@ impl<'a> EmulatedModule<'a> {
         ran
     }
 
-    /// Allocates and fills buffers. It fails when the module's variables leave no room.
+    /// Allocates and fills buffers. It fails when the module's variables leave too little memory.
     fn place<'b>(&self, contents: impl Iterator<Item = (&'b str, Vec<u8>)>) -> Result<Vec<u64>, Box<Finding>> {
         let mut buffers = Vec::new();
         for (name, bytes) in contents {

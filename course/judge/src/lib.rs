@@ -78,6 +78,14 @@ pub struct Request<'a> {
     pub max_instructions: u64,
 }
 
+impl<'a> Request<'a> {
+    /// Returns a request for the public shapes and the first seed, on one thread, without a limit of instructions.
+    pub fn new(task: &'a Task, ptx: &'a str, sources: &'a [(String, String)]) -> Self {
+        let (shapes, max_instructions) = (ShapeSet::Public, u64::MAX);
+        Self { task, ptx, setup: None, sources, seed: 1, shapes, threads: 1, max_instructions }
+    }
+}
+
 /// Maximum number of bytes of a kernel's output that are kept.
 const MAX_PRINTED: usize = 4096;
 

@@ -2,7 +2,7 @@
 
 use catalog::Shape;
 use cuda::{Input, Message, Severity, Sources};
-use judge::{Request, shapes::ShapeSet};
+use judge::Request;
 use serde::{Deserialize, Serialize};
 use tasks::explain::Explained;
 use tasks::{Task, Verdict, verdict};
@@ -140,8 +140,8 @@ fn compiled(run: &Run, task: &Task, shape: Shape) -> Reply {
         };
     }
     let shapes = judge::shapes::shapes_for(task, request.seed, request.shapes);
-    let shapes = &shapes[..if run.first { shapes.len().min(1) } else { shapes.len() }];
-    let verdict = run.judge.then(|| judge::judge_on(&request, shapes));
+    let n_judged = if run.first { 1 } else { shapes.len() };
+    let verdict = run.judge.then(|| judge::judge_on(&request, &shapes[..n_judged.min(shapes.len())]));
     // A mistake that the checks find ends a judgement on any number of shapes.
     let is_final = |verdict: &Verdict| verdict.findings.iter().any(|found| found.severity == verdict::Severity::Error);
     let is_partial = run.first && verdict.as_ref().is_some_and(|verdict| !is_final(verdict));
@@ -159,16 +159,7 @@ fn committed(run: &Run, kernel: &Committed, shape: Shape) -> Result<Reply, Strin
 }
 
 fn request<'a>(task: &'a Task, ptx: &'a str, sources: &'a [(String, String)]) -> Request<'a> {
-    Request {
-        task,
-        ptx,
-        setup: None,
-        sources,
-        seed: 1,
-        shapes: ShapeSet::Public,
-        threads: 1,
-        max_instructions: MAX_INSTRUCTIONS,
-    }
+    Request { max_instructions: MAX_INSTRUCTIONS, ..Request::new(task, ptx, sources) }
 }
 
 /// Returns the reply with the counts of one launch.

@@ -271,7 +271,7 @@ pub(crate) struct BlockData {
     pub end: End,
     pub end_place: u32,
     pub before: Vec<Block>,
-    /// Of a loop's first block: the rounds that one test of its end is for. 1 keeps ptxas from more.
+    /// Rounds of a loop for each test of its end, in its first block. 1 keeps ptxas from more.
     pub unroll: usize,
     /// True if all of `before` are known.
     is_sealed: bool,

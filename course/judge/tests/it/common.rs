@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use catalog::provenance::target_of;
-use judge::{Request, shapes::ShapeSet};
+use judge::Request;
 use tasks::{Catalogue, Task};
 use tasks::{measure::Measure, task::Criterion};
 
@@ -97,16 +97,7 @@ pub(crate) fn measuring(id: String, measure: Measure, shape: &[usize], bk: Optio
 }
 
 pub(crate) fn request<'a>(task: &'a Task, ptx: &'a str, sources: &'a [(String, String)]) -> Request<'a> {
-    Request {
-        task,
-        ptx,
-        setup: None,
-        sources,
-        seed: 1,
-        shapes: ShapeSet::Public,
-        threads: 1,
-        max_instructions: u64::MAX,
-    }
+    Request::new(task, ptx, sources)
 }
 
 /// Stops with all complaints about a list of items, which are looked for on all cores.
