@@ -98,9 +98,9 @@ impl Trace {
             .collect()
     }
 
-    /// Returns the name of a source file, by its number in the PTX.
-    pub(crate) fn file(&self, number: u32) -> Option<&str> {
-        self.loaded.files().iter().find(|(own, _)| *own == number).map(|(_, name)| name.as_str())
+    /// Returns the source files, by their numbers in the PTX.
+    pub(crate) fn files(&self) -> &[(u32, String)] {
+        self.loaded.files()
     }
 
     pub(crate) fn text(&self, step: usize) -> &str {

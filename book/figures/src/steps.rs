@@ -1,22 +1,17 @@
-//! Data of the stepper: the trace of all warps of a block of a real kernel, instruction by instruction.
-//!
-//! A script for each chapter, `steps-v02.js`, contains it, packed: each pattern of lanes is written once, consecutive
-//! instructions of one line that access no memory are one step, and warps that do the same at other addresses are one
-//! program. Costs are not included; the page computes them by `rules.js`. Not here: how a page shows it.
+//! Data of the stepper: the steps of all warps of a block of a real kernel. A script for each chapter, `steps-v02.js`,
+//! contains them, as `stepper` packs them.
 
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context as _, bail};
-use program::text::{InstrText, registers};
-use program::{MemSpace, mma::fragment::parse_shape};
+use anyhow::{Context as _, Error, bail};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use simt::memory::rules::{self, Addresses};
+use stepper::{Followed, PageStep, Tile, Traced};
 
-use crate::machine::{self, Trace};
+use crate::machine;
 
 /// A kernel that a page replays step by step: an entry of `book/figures/steps.toml`.
 #[derive(Debug, Deserialize)]
@@ -59,355 +54,37 @@ impl Subject {
         }
         bail!("{name} has no end of its kernel")
     }
-}
-
-/// Returns the line of an instruction in the listing; for a function that is not there, the line of its call. Without
-/// one, the line in the same file.
-fn line(trace: &Trace, file: &str, source: &[(u32, String)], step: usize) -> Option<u32> {
-    let instr = &trace.kernel().instrs[trace.steps[step].instr as usize];
-    let places = instr.source.iter().chain(&instr.calls);
-    let places = places.filter(|place| place.line > 0 && trace.file(place.file) == Some(file));
-    let lines: Vec<u32> = places.map(|place| place.line).collect();
-    let shown = lines.iter().find(|line| source.iter().any(|(number, _)| number == *line));
-    shown.or(lines.first()).copied()
-}
-
-/// Direction of an access, and how a load distributes elements over lanes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Store,
-    /// Each lane receives what its address points to.
-    Load,
-    /// `ldmatrix`: each lane has the address of a row of a matrix, and receives elements of others.
-    Matrices {
-        transposed: bool,
-    },
-}
-
-/// The elements of one array that a warp accesses.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Reach {
-    /// Index of the array: 0, 1, 2 for A, B, C; then the tiles.
-    array: usize,
-    direction: Direction,
-    width: u64,
-    /// Bytes of an element.
-    bytes: u64,
-    elements: [Option<u64>; 32],
-}
-
-impl Reach {
-    fn direction(&self) -> rules::Direction {
-        if self.direction == Direction::Store { rules::Direction::Store } else { rules::Direction::Load }
-    }
-
-    /// Returns the sectors of a global access, or the wavefronts of a shared one, and those beyond the minimum.
-    fn costs(&self) -> [u32; 2] {
-        let addresses: Addresses = self.elements.map(|element| Some(element? * self.bytes));
-        let bytes = (self.width * self.bytes) as u32;
-        if self.array < 3 {
-            return [rules::sectors(&addresses, bytes), 0];
-        }
-        let cost = rules::shared_cost(&addresses, bytes, self.direction());
-        [cost.wavefronts, cost.wavefronts - cost.ideal]
-    }
-}
-
-/// A step of the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct PageStep {
-    line: u32,
-    text: String,
-    lanes: u32,
-    kind: Kind,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Kind {
-    /// Consecutive instructions of one line, and multiply-adds of each lane.
-    Run {
-        instructions: u32,
-        fmas: u32,
-    },
-    Barrier,
-    Access(Box<Reach>),
-    /// An MMA, and its multiply-adds.
-    Mma(u32),
-}
-
-impl PageStep {
-    fn reach(&self) -> Option<&Reach> {
-        match &self.kind {
-            Kind::Access(reach) => Some(reach),
-            _ => None,
-        }
-    }
-
-    /// Returns the multiply-adds of all lanes.
-    fn fmas(&self) -> u64 {
-        match self.kind {
-            Kind::Run { fmas, .. } => u64::from(fmas * self.lanes.count_ones()),
-            Kind::Mma(fmas) => fmas.into(),
-            _ => 0,
-        }
-    }
-}
-
-/// The steps of a subject's block.
-pub(crate) struct Followed<'s> {
-    subject: &'s Subject,
-    file: String,
-    /// The lines that a page shows, with their numbers.
-    source: Vec<(u32, String)>,
-    warps: Vec<Vec<PageStep>>,
-    /// The warp of each step of the page, in the order in which the emulated GPU ran them.
-    order: Vec<u32>,
-}
-
-/// Returns the elements that an operation accesses.
-fn reach(trace: &Trace, subject: &Subject, step: usize) -> anyhow::Result<Option<Reach>> {
-    let did = &trace.steps[step];
-    let (access, direction) = match (&did.access, &did.matrices) {
-        (Some(access), _) if access.direction.is_load() => (access, Direction::Load),
-        (Some(access), _) => (access, Direction::Store),
-        (None, Some(all)) => (&all.rows, Direction::Matrices { transposed: all.transposed }),
-        (None, None) => return Ok(None),
-    };
-    let first = access.addresses.iter().flatten().min().context("an access of no lane")?;
-    let [factor, result] = machine::element_bytes(&subject.name)?;
-    let (array, base) = match access.space {
-        MemSpace::Global => {
-            let below = trace.buffers.iter().enumerate().filter(|(_, base)| **base <= *first);
-            let (array, base) = below.max_by_key(|(_, base)| **base).context("no buffer there")?;
-            (array, *base)
-        }
-        MemSpace::Shared => {
-            let arrays = &trace.kernel().shared;
-            let at = |offset: u32, bytes: u32| (u64::from(offset)..u64::from(offset + bytes)).contains(first);
-            let array = arrays.iter().find(|a| at(a.offset, a.bytes)).context("no tile there")?;
-            let tile = TILES.iter().position(|name| array.name.contains(name));
-            let tile = tile.with_context(|| format!("{} is no tile", array.name))?;
-            let elements: u32 = subject.tiles[tile].iter().product();
-            let right = u64::from(array.bytes) == u64::from(elements) * factor;
-            anyhow::ensure!(right, "{} has {} bytes", array.name, array.bytes);
-            (3 + tile, u64::from(array.offset))
-        }
-        MemSpace::Param => return Ok(None),
-        other => bail!("{other:?} is nothing that the page shows"),
-    };
-    let bytes = if array == 2 { result } else { factor };
-    Ok(Some(Reach {
-        array,
-        direction,
-        width: u64::from(access.bytes) / bytes,
-        bytes,
-        elements: access.addresses.map(|address| address.map(|a| (a - base) / bytes)),
-    }))
-}
-
-/// Returns the lists of registers in an instruction's text.
-fn register_lists(text: &str) -> Vec<Vec<&str>> {
-    let lists = InstrText::new(text).operands.into_iter().filter(|operand| operand.starts_with('{'));
-    lists.map(|list| registers(list).collect()).collect()
-}
-
-/// Returns the steps that load the fragments of A and B of an MMA, which is step `at`, and those that store its
-/// accumulators: the first, and their number.
-fn fragments(steps: &[PageStep], at: usize) -> anyhow::Result<[[usize; 2]; 3]> {
-    let lists = register_lists(&steps[at].text);
-    let moves = |i: &usize, direction: rules::Direction, list: usize| {
-        let own = register_lists(&steps[*i].text);
-        let has = own.first().is_some_and(|own| lists.get(list).is_some_and(|wanted| own.contains(&wanted[0])));
-        has && steps[*i].reach().is_some_and(|reach| reach.direction() == direction)
-    };
-    let factor = |list| (0..at).rfind(|i| moves(i, rules::Direction::Load, list));
-    let mut ranges = [[0; 2]; 3];
-    for (range, found) in
-        ranges.iter_mut().zip([factor(1), factor(2), (at..steps.len()).find(|i| moves(i, rules::Direction::Store, 0))])
-    {
-        let i = found.context("an MMA whose fragments no step loads or stores")?;
-        let same = |step: &&PageStep| step.text == steps[i].text;
-        let before = steps[..i].iter().rev().take_while(same).count();
-        *range = [i - before, before + steps[i..].iter().take_while(same).count()];
-    }
-    Ok(ranges)
-}
-
-impl<'s> Followed<'s> {
-    pub(crate) fn new(subject: &'s Subject) -> anyhow::Result<Self> {
-        let trace = machine::block(&subject.name, subject.shape)?;
-        let (file, source) = subject.source()?;
-        let n_warps = trace.warps.iter().max().map_or(0, |last| *last as usize + 1);
-        // Instructions without a line prepare the next one that has a line.
-        let mut next = vec![None; n_warps];
-        let mut lines = vec![None; trace.steps.len()];
-        for (i, warp) in trace.warps.iter().enumerate().rev() {
-            next[*warp as usize] = line(&trace, &file, &source, i).or(next[*warp as usize]);
-            lines[i] = next[*warp as usize];
-        }
-        let mut sequence = Vec::new();
-        for (i, did) in trace.steps.iter().enumerate().filter(|(_, did)| did.first) {
-            let instr = &trace.kernel().instrs[did.instr as usize];
-            let mnemonic = instr.mnemonic();
-            // Several operations of an instruction can access memory.
-            let n = 1 + trace.steps[i + 1..].iter().take_while(|other| !other.first).count();
-            let mut kinds = Vec::new();
-            for operation in i..i + n {
-                kinds.extend(reach(&trace, subject, operation)?.map(|reach| Kind::Access(Box::new(reach))));
-            }
-            if mnemonic.contains("mma.sync") {
-                let shape = mnemonic.split('.').find_map(parse_shape).context("an MMA without a shape")?;
-                kinds.push(Kind::Mma(shape.iter().product()));
-            } else if mnemonic.starts_with("bar") {
-                kinds.push(Kind::Barrier);
-            } else if kinds.is_empty() {
-                kinds.push(Kind::Run { instructions: 1, fmas: instr.fmas.into() });
-            }
-            let (line, text) = (lines[i].unwrap_or(0), instr.text.trim_end_matches(';'));
-            let step = |kind| (trace.warps[i], PageStep { line, text: text.to_owned(), lanes: did.lanes, kind });
-            sequence.extend(kinds.into_iter().map(step));
-        }
-        sequence.dedup_by(|(warp, step), (before, last)| match (&mut last.kind, &step.kind) {
-            (Kind::Run { instructions, fmas }, Kind::Run { instructions: more, fmas: more_fmas })
-                if (*warp, step.line, step.lanes, *more_fmas == 0) == (*before, last.line, last.lanes, *fmas == 0) =>
-            {
-                *instructions += more;
-                *fmas += more_fmas;
-                true
-            }
-            _ => false,
-        });
-        let order = sequence.iter().map(|(warp, _)| *warp).collect();
-        let mut warps = vec![Vec::new(); n_warps];
-        for (warp, step) in sequence {
-            warps[warp as usize].push(step);
-        }
-        Ok(Self { subject, file, source, warps, order })
-    }
-
-    /// Returns the names, buffers, rows and columns of arrays, in the order of [`Reach::array`].
-    fn arrays(&self) -> Vec<(&'static str, [u32; 3])> {
-        let [m, n, k] = self.subject.shape.map(|size| size as u32);
-        let mut arrays = vec![("A", [1, m, k]), ("B", [1, k, n]), ("C", [1, m, n])];
-        arrays.extend(TILES.into_iter().zip(self.subject.tiles.iter().copied()));
-        arrays
-    }
-
-    fn pack(&self) -> anyhow::Result<Value> {
-        let (first, last) = (self.source[0].0, self.source[self.source.len() - 1].0);
-        let [mut texts, mut masks, mut patterns] = <[Index; 3]>::default();
-        let mut programs: Vec<Program> = Vec::new();
-        for (warp, own) in self.warps.iter().enumerate() {
-            let mut steps = Vec::new();
-            for (i, step) in own.iter().enumerate() {
-                // Entry and return are in the wrapper around the body.
-                let line = match step.line {
-                    line if (first..=last).contains(&line) => line,
-                    _ if i < own.len() / 2 => first,
-                    _ => last,
-                };
-                let text = texts.index_of(json!(step.text));
-                let mut entry = vec![json!(line), json!(text), json!(masks.index_of(json!(step.lanes)))];
-                let mut access = None;
-                match &step.kind {
-                    Kind::Access(reach) => {
-                        let elements: Vec<u64> = reach.elements.iter().flatten().copied().collect();
-                        let deltas = elements.windows(2).map(|pair| pair[1] as i64 - pair[0] as i64);
-                        let deltas: Vec<i64> = deltas.collect();
-                        let runs = deltas.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as i64]);
-                        let pattern = patterns.index_of(runs.collect());
-                        let direction = match reach.direction {
-                            Direction::Store => 0,
-                            Direction::Load => 1,
-                            Direction::Matrices { transposed } => 2 + u64::from(transposed),
-                        };
-                        entry.extend([reach.array as u64, direction, reach.width, pattern].map(|n| json!(n)));
-                        access = Some((text, elements[0] as i64));
-                    }
-                    Kind::Mma(fmas) => {
-                        let [a, b, sums] = fragments(own, i)?;
-                        entry.push(json!([fmas, a, b, sums]));
-                    }
-                    Kind::Barrier => {}
-                    Kind::Run { instructions, fmas } => entry.extend([json!(instructions), json!(fmas)]),
-                }
-                steps.push((entry, access));
-            }
-            if !programs.iter_mut().any(|program| program.join(warp, &steps)) {
-                programs.push(Program { steps, warps: vec![(warp, BTreeMap::new())] });
-            }
-        }
-        let order = self.order.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as u32]);
-        let [factor, result] = machine::element_bytes(&self.subject.name)?;
-        let arrays: Vec<Value> = (self.arrays().iter().enumerate())
-            .map(|(i, (name, [n, rows, cols]))| json!([name, n * rows, cols, if i == 2 { result } else { factor }, n]))
-            .collect();
-        Ok(json!({
-            "label": self.subject.label,
-            "file": self.file,
-            "shape": self.subject.shape,
-            "arrays": arrays,
-            "source": self.source,
-            "texts": texts.all,
-            "masks": masks.all,
-            "patterns": patterns.all,
-            "programs": programs.iter().map(Program::pack).collect::<Vec<_>>(),
-            "order": order.collect::<Vec<_>>(),
-        }))
-    }
-}
-
-/// The entry of a step, and the text and first element of an access.
-type Entry = (Vec<Value>, Option<(u64, i64)>);
-
-/// Warps that do the same, at addresses that are a distance apart for each instruction.
-struct Program {
-    /// Steps of the first warp.
-    steps: Vec<Entry>,
-    /// Warps, and for each text the distance of their elements from those of the first warp.
-    warps: Vec<(usize, BTreeMap<u64, i64>)>,
-}
-
-impl Program {
-    /// Adds a warp, if it does the same.
-    fn join(&mut self, warp: usize, steps: &[Entry]) -> bool {
-        let mut apart = BTreeMap::new();
-        let same = |((entry, own), (other, first)): (&Entry, &Entry)| {
-            let accesses = own.zip(*first);
-            let same = |((text, own), (_, first))| *apart.entry(text).or_insert(own - first) == own - first;
-            entry == other && accesses.is_none_or(same)
+    /// Runs the kernel, and returns what `show` makes of the steps of its first block.
+    fn follow<T>(&self, show: impl FnOnce(&Followed<'_>) -> Result<T, String>) -> anyhow::Result<T> {
+        let (file, source) = self.source()?;
+        let tiles = TILES.into_iter().zip(&self.tiles);
+        let subject = stepper::Subject {
+            label: self.label.clone(),
+            file,
+            source,
+            shape: self.shape,
+            element_bytes: machine::element_bytes(&self.name)?,
+            tiles: tiles.map(|(name, dims)| Tile { name: name.into(), symbol: name.into(), dims: *dims }).collect(),
         };
-        let joins = self.steps.len() == steps.len() && steps.iter().zip(&self.steps).all(same);
-        if joins {
-            self.warps.push((warp, apart));
-        }
-        joins
-    }
-
-    fn pack(&self) -> Value {
-        let entry =
-            |(entry, access): &Entry| entry.iter().cloned().chain(access.map(|(_, first)| json!(first))).collect();
-        let steps: Vec<Value> = self.steps.iter().map(entry).collect();
-        let mut apart = serde_json::Map::new();
-        for (text, _) in self.steps.iter().filter_map(|(_, access)| *access) {
-            let list: Vec<i64> = self.warps.iter().map(|(_, apart)| apart.get(&text).copied().unwrap_or(0)).collect();
-            if list.iter().any(|n| *n != 0) {
-                apart.insert(text.to_string(), json!(list));
-            }
-        }
-        let warps: Vec<usize> = self.warps.iter().map(|(warp, _)| *warp).collect();
-        json!({"warps": warps, "apart": apart, "steps": steps})
+        let trace = machine::block(&self.name, self.shape)?;
+        let steps: Vec<_> = trace.warps.iter().copied().zip(trace.steps.iter().cloned()).collect();
+        let (kernel, files, buffers) = (trace.kernel(), trace.files(), trace.buffers.as_slice());
+        let shown = Followed::new(&subject, &Traced { kernel, files, buffers, steps: &steps });
+        shown.and_then(|followed| show(&followed)).map_err(Error::msg).with_context(|| self.label.clone())
     }
 }
 
 /// Returns the trace that a page must unpack, and for each warp its totals: `[requests, sectors, requests to tiles,
 /// wavefronts, excess wavefronts, multiply-adds, sum of all elements times the number of their lane from 1]`.
 pub(crate) fn counted(subject: &Subject) -> anyhow::Result<(Value, Value)> {
-    let followed = Followed::new(subject)?;
-    let mut packed = followed.pack()?;
+    let (mut packed, sums) = subject.follow(|followed| Ok((followed.pack()?, sums(followed))))?;
     for unused in ["source", "texts"] {
         packed[unused] = json!([]);
     }
+    Ok((packed, sums))
+}
+
+fn sums(followed: &Followed<'_>) -> Value {
     let sums = |steps: &Vec<PageStep>| {
         let mut sums = [0; 7];
         for step in steps {
@@ -422,23 +99,7 @@ pub(crate) fn counted(subject: &Subject) -> anyhow::Result<(Value, Value)> {
         }
         sums
     };
-    Ok((packed, json!([followed.warps.iter().map(sums).collect::<Vec<_>>(), followed.order])))
-}
-
-/// A list that stores each value once.
-#[derive(Default)]
-struct Index {
-    all: Vec<Value>,
-    known: BTreeMap<String, u64>,
-}
-
-impl Index {
-    fn index_of(&mut self, value: Value) -> u64 {
-        *self.known.entry(value.to_string()).or_insert_with(|| {
-            self.all.push(value);
-            self.all.len() as u64 - 1
-        })
-    }
+    json!([followed.warps.iter().map(sums).collect::<Vec<_>>(), followed.order])
 }
 
 /// Returns the names and texts of the scripts with the steps of each chapter's kernels.
@@ -449,8 +110,7 @@ pub fn steps_js() -> anyhow::Result<BTreeMap<String, String>> {
     let mut scripts = BTreeMap::new();
     for subject in subjects()? {
         let key = &subject.page;
-        let packed = Followed::new(&subject).and_then(|followed| followed.pack());
-        let packed = packed.with_context(|| subject.label.clone())?;
+        let packed = subject.follow(|followed| followed.pack())?;
         let head = format!(
             "// made by: cargo run -p figures -- write; what each warp did on the emulated GPU\n\
              ((window.TileSteps ||= {{}}).{key} ||= []).push(\n"

@@ -1,4 +1,5 @@
 use catalog::Shape;
+use simt::memory::rules;
 
 use super::*;
 
@@ -6,10 +7,10 @@ use super::*;
 #[test]
 fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
     for subject in subjects()? {
-        let followed = Followed::new(&subject)?;
+        let (warps, order) = subject.follow(|followed| Ok((followed.warps.clone(), followed.order.clone())))?;
         let [m, n, k] = subject.shape;
         let counted = machine::counters(&subject.name, Shape { m, n, k })?;
-        let steps = || followed.warps.iter().flatten();
+        let steps = || warps.iter().flatten();
         let cost = |shared: bool, direction: rules::Direction| -> u64 {
             let reached = steps().filter_map(PageStep::reach);
             let is_own = reached.filter(|r| (r.array > 2) == shared && r.direction() == direction);
@@ -27,7 +28,7 @@ fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
         for (i, (block, launch)) in sums.into_iter().enumerate() {
             assert_eq!(block, launch, "{}: sum {i}", subject.label);
         }
-        assert_eq!(followed.order.len(), steps().count(), "{}", subject.label);
+        assert_eq!(order.len(), steps().count(), "{}", subject.label);
     }
     Ok(())
 }
@@ -36,7 +37,7 @@ fn steps_add_up_to_the_counters_of_the_launch() -> anyhow::Result<()> {
 #[test]
 fn no_access_takes_more_wavefronts_than_a_page_draws() -> anyhow::Result<()> {
     for subject in subjects()? {
-        for step in Followed::new(&subject)?.warps.concat() {
+        for step in subject.follow(|followed| Ok(followed.warps.concat()))? {
             let shared = step.reach().filter(|r| r.array > 2);
             assert!(shared.is_none_or(|r| r.costs()[0] <= 8), "{}", step.text);
         }
