@@ -1,7 +1,8 @@
 // Kernels that run in the page: an editor in the place of a listing, and results below it.
 //
 // `run.js` loads this script when a reader presses one of its buttons. The sources (`sources.js`) come with the editor,
-// the WebAssembly module (`module.js`) with the first run. All are scripts, because a page that is opened from the disk
+// the WebAssembly module (`module.js`) with the first run; a kernel that is not edited has a script of its own, and its
+// page the module of all instructions (`tensor.js`). All are scripts, because a page that is opened from the disk
 // cannot fetch. The module runs in a worker made from a blob, which a reader or the clock stops.
 //
 // The editor is a textarea over coloured text, and not a library such as CodeMirror: a library has 150 KB and more, and a
@@ -9,7 +10,7 @@
 (function () {
     "use strict";
 
-    const { places, label: closedLabel, load } = window.TileRun;
+    const { places, label: closedLabel, committedLaunch, load } = window.TileRun;
     const main = document.querySelector("main");
     /// Longest run, in seconds. The module has a limit of its own, which ends an endless loop with a message.
     const LONGEST = 30;
@@ -88,7 +89,7 @@
     let waits = null;
 
     async function compile() {
-        await load("module.js");
+        await load(places.some((place) => place.dataset.committed) ? "tensor.js" : "module.js");
         const bytes = Uint8Array.from(atob(self.tileModule), (c) => c.charCodeAt(0));
         const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
         self.tileModule = null;
@@ -234,6 +235,8 @@
     function setUp(place, id) {
         const key = place.dataset.run;
         const isListing = place.matches("figure");
+        /// The kernel of a listing that is not edited; undefined for others.
+        const { committed } = place.dataset;
         const title = key.replace(/\.start$/, "");
         const store = `tile-run:${key}`;
         const listing = isListing ? place.querySelector("pre") : null;
@@ -241,7 +244,7 @@
         /// The launch that the reader of the playground chooses.
         let form = null;
         let last = null;
-        let column = 1;
+        let column = committed ? COLUMNS.length - 1 : 1;
 
         const button = (label, action, more) => make("button", { type: "button", onclick: action, ...more }, label);
         const runButton = button("▶ Run", () => run(), { class: "primary" });
@@ -262,8 +265,8 @@
             type: "number", min: 1, max: LARGEST, value, inputmode: "numeric", id: `${id}-${name}`, required: true,
         })));
         const more = make("span", { class: "more" });
-        const bar = make("div", { class: "run-bar", role: "group", "aria-label": `Run ${title}` },
-            isListing ? runButton : "", stopButton, editButton, make("span", { class: "sizes" }, sizes), more);
+        const bar = make("div", { class: "run-bar", role: "group", "aria-label": `Run ${title}` }, isListing ? runButton : "", stopButton,
+            committed ? committedLaunch(committed) : [editButton, make("span", { class: "sizes" }, sizes), more]);
         const edits = make("div", { class: "run-edits" });
         const status = make("p", { class: "run-status", role: "status" });
         const results = make("div", { class: "run-results" });
@@ -273,7 +276,7 @@
 
         const origin = isListing ? "the listing" : isStarter ? "the starter" : isPlayground ? "the book" : "the finished kernel";
         const tasks = () => self.tileSources.tasks;
-        const source = () => self.tileSources.runs[key];
+        const source = () => (committed ? self.tileCommitted : self.tileSources.runs)[key];
 
         /// Returns what is run: the reader's text, or the listing's file. Lines of anchors, which a reader does not
         /// see, are then blank, so that lines have the numbers of the listing.
@@ -518,7 +521,13 @@
                 runButton.disabled = true;
                 forget();
                 slow = setTimeout(() => { tell("Running on the emulated GPU …", ""); stopButton.hidden = false; }, 150);
-                await Promise.all([load("sources.js"), load("pictures.js")]);
+                await Promise.all([load(committed ? `${key}.js` : "sources.js"), load("pictures.js")]);
+                if (committed) {
+                    const { reply, milliseconds } = await ask(source());
+                    clearTimeout(slow);
+                    show(reply, null, source().source, milliseconds, performance.now() - begin);
+                    return;
+                }
                 known();
                 const { runs, headers } = self.tileSources;
                 const given = text();
@@ -542,6 +551,7 @@
                 if (!first.reply.is_partial) {
                     clearTimeout(slow);
                     show(first.reply, own, given, first.milliseconds, performance.now() - begin);
+                    if (first.reply.explained) results.append(...stepper(request));
                     return;
                 }
                 remember(first.reply, own, given);
@@ -551,6 +561,7 @@
                 const { reply, milliseconds } = await ask(request);
                 clearTimeout(slow);
                 show(reply, own, given, milliseconds, performance.now() - begin);
+                if (reply.explained) results.append(...stepper(request));
             } catch (error) {
                 clearTimeout(slow);
                 tell(`${error.message}.`, "bad");
@@ -560,6 +571,26 @@
                 if (document.activeElement === stopButton) runButton.focus();
                 stopButton.hidden = true;
             }
+        }
+
+        /// Returns a button that goes through the steps of a block of what was run, and the place for them.
+        function stepper(request) {
+            const where = make("div", { class: "explorer" });
+            const press = button("Step through a block", async () => {
+                if (waits) return;
+                waits = { fail: () => {} };
+                try {
+                    if (!window.TileStepper) await load("../explorers/steps.js");
+                    const { reply } = await ask({ ...request, judge: false, follow: true });
+                    if (reply.error) throw new Error(reply.error);
+                    window.TileStepper(where, [reply.followed]);
+                } catch (error) {
+                    where.replaceChildren(make("p", { role: "status" }, words(`No steps: ${error.message}.`)));
+                } finally {
+                    waits = null;
+                }
+            });
+            return [make("div", { class: "run-bar" }, press), where];
         }
 
         /// Returns a control that leads to a line.
@@ -613,7 +644,8 @@
                 const { status: outcome, why, parts: criteria } = reply.verdict;
                 const failed = (criteria || []).filter((part) => part.status === "failed").map((part) => part.id);
                 const time = `${(milliseconds / 1000).toFixed(2)} s`;
-                if (outcome === "passed") tell(`Passed: right on ${reply.verdict.n_shapes} shapes, no finding. ${time}.`, "good");
+                const where = committed ? "this shape" : `${reply.verdict.n_shapes} shapes`;
+                if (outcome === "passed") tell(`Passed: right on ${where}, no finding. ${time}.`, "good");
                 else tell(`${outcome === "failed" ? "Failed" : "Not run"}: ${why && why.length < 120 ? why : failed.join(", ")}. ${time}.`, "bad");
                 status.dataset.whole = Math.round(whole);
                 record(reply.verdict);
@@ -623,7 +655,8 @@
                 if (about >= 0) column = about;
             }
             parts.push(...reply.messages.map(message));
-            if (reply.verdict) parts.push(...verdict(reply.verdict));
+            // The status says all of a kernel that has no criteria of a task.
+            if (reply.verdict) parts.push(...verdict(committed ? { ...reply.verdict, parts: [] } : reply.verdict));
             if (isStarter && reply.verdict && reply.verdict.status === "failed") parts.push(hint(reply.verdict.code));
             if (reply.launched) {
                 parts.push(...verdict(reply.launched));
@@ -732,7 +765,7 @@
                 old === null || old === undefined || old === value ? "" : make("span", { class: value < old ? "fall" : "rise" }, ` (${value < old ? "−" : "+"}${number(Math.abs(value - old))})`));
             const row = (head, now, old) => make("tr", {}, make("th", { scope: "row" }, head), COLUMNS.map(([, of]) => cell(of(now), old && of(old))));
             const rows = [...lines].sort(([a], [b]) => a - b).filter(([, now]) => COLUMNS.slice(0, 5).some(([, of]) => of(now)))
-                .map(([line, now]) => row(lead(line, String(line)), now, last.before.get(line)));
+                .map(([line, now]) => row(lineElement(line) ? lead(line, String(line)) : String(line), now, last.before.get(line)));
             const table = make("table", {},
                 make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "line"), COLUMNS.map(([name]) => make("th", { scope: "col" }, name)))),
                 make("tbody", {}, row("all", explained.total, own && own.total), rows));

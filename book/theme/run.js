@@ -23,6 +23,15 @@
         return name.endsWith(".start") ? `✎ Edit the starter of ${name.slice(0, -".start".length)} in the page` : "✎ Edit the kernel in the page";
     }
 
+    /// Returns what a committed kernel runs as.
+    function committedLaunch(entry) {
+        const name = document.createElement("code");
+        name.textContent = entry;
+        const text = document.createElement("span");
+        text.append(name, " as committed, at 96 × 96 × 64");
+        return text;
+    }
+
     const loaded = {};
     /// Loads a script of the folder once; one that failed is tried again.
     function load(name) {
@@ -45,7 +54,7 @@
         });
     }
 
-    window.TileRun = { folder, places, label, load };
+    window.TileRun = { folder, places, label, committedLaunch, load };
     for (const place of places) {
         const box = document.createElement("div");
         box.className = "run";
@@ -55,7 +64,10 @@
         status.className = "run-status";
         status.setAttribute("role", "status");
         const actions = place.matches("figure") ? [["▶ Run", "run", "primary"]] : [];
-        for (const [text, action, kind] of [...actions, [label(place), "open", ""]]) {
+        const { committed } = place.dataset;
+        // What the compiler does not know is not edited.
+        if (!committed) actions.push([label(place), "open", ""]);
+        for (const [text, action, kind] of actions) {
             const button = document.createElement("button");
             button.type = "button";
             button.className = kind;
@@ -63,6 +75,7 @@
             button.addEventListener("click", () => press(place, action));
             bar.append(button);
         }
+        if (committed) bar.append(committedLaunch(committed));
         box.append(bar, status);
         for (const without of place.querySelectorAll(".without")) without.remove();
         place.append(box);

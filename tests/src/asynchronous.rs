@@ -15,6 +15,7 @@
 
 use std::fmt::Write as _;
 
+use catalog::provenance::with_only;
 use counters::Counters;
 use diagnostics::{Finding, Report};
 use program::tensor::{Element, Fill, Swizzle, TensorMap, TensorMapArguments};
@@ -26,7 +27,7 @@ use tasks::fixtures::Fixture;
 use crate::fixture::key_lines;
 use crate::gemm::{Product, transposed};
 use crate::gpu::options;
-use crate::recorded::{ptx, with_only};
+use crate::recorded::ptx;
 
 /// Factor of the product: C = ALPHA · A · B + BETA · C.
 pub const ALPHA: f32 = 2.0;

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use catalog::files::files_ending_with;
+use catalog::provenance::with_only;
 use catalog::{CatalogKernel, STEPS, Shape, Work};
 use counters::Counters;
 use records::profile::{Profile, ProfileRecord, SHAPES};
@@ -39,30 +40,6 @@ pub fn cubin(source: &str) -> Vec<u8> {
 pub fn ptx(source: &str) -> String {
     let name = source.trim_end_matches(".cu");
     read(format!("kernels/ptx/{name}.ptx"))
-}
-
-/// Returns PTX without its other kernels, which take time to load.
-pub fn with_only(kernels: &[&str], ptx: &str) -> String {
-    let mut kept = String::new();
-    // Braces that are open in a kernel that is left out.
-    let mut open: Option<usize> = None;
-    for line in ptx.split_inclusive('\n') {
-        let code = line.split("//").next().unwrap_or_default();
-        let begins = code.split_once(".entry ").and_then(|(_, rest)| rest.split('(').next());
-        if begins.is_some_and(|name| !kernels.contains(&name)) {
-            open = Some(0);
-        }
-        let Some(n) = &mut open else {
-            kept.push_str(line);
-            continue;
-        };
-        let n_closed = code.matches('}').count();
-        *n = *n + code.matches('{').count() - n_closed;
-        if n_closed > 0 && *n == 0 {
-            open = None;
-        }
-    }
-    kept
 }
 
 /// Loads one kernel of the ladder from its PTX.

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use catalog::text::escaped;
 
 use crate::chapter::{self, LineKind};
-use crate::run::Runs;
+use crate::run::{Runnable, Runs};
 use crate::{directives::listings::Numbered, highlight, line_counts::LineCounts};
 
 /// Lines of a chapter that were included from a file.
@@ -71,13 +71,17 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
                     let has_sibling =
                         listings.clone().count() > 0 && listings.clone().all(|listing| listing.in_rust.is_some());
                     let mut attributes = String::from(if has_sibling { " data-lang=\"cuda\"" } else { "" });
-                    // The first listing of a kernel has the buttons.
-                    let key = code.iter().find_map(|line| runs.of_file(line.origin?.0));
-                    if let Some(key) =
-                        key.filter(|_| name == "cpp" && code.iter().any(|line| line.text.contains("__global__")))
+                    // The first listing of a kernel has the buttons; one that is edited is shown from its head.
+                    let run = code.iter().find_map(|line| runs.of_file(line.origin?.0));
+                    let has_head = code.iter().any(|line| line.text.contains("__global__"));
+                    if let Some(Runnable { key, committed }) = run.filter(|_| name == "cpp")
+                        && (has_head || committed.is_some())
                         && shown.insert(key)
                     {
                         let _ = write!(attributes, " data-run=\"{key}\"");
+                        if let Some(entry) = committed {
+                            let _ = write!(attributes, " data-committed=\"{entry}\"");
+                        }
                     }
                     out.push_str(&block(indent, name, &attributes, &code, counts));
                     if has_sibling {

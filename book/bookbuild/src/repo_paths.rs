@@ -69,11 +69,12 @@ impl RepoPaths {
         }
     }
 
-    /// Returns the script with the WebAssembly module that runs kernels in a page, if `cargo xtask page` has made it.
-    pub(crate) fn page_module(&self) -> Option<PathBuf> {
-        let path = self.root.join("target/page/module.js");
-        self.note(&path);
-        path.is_file().then_some(path)
+    /// Returns the scripts with the WebAssembly modules that run kernels in a page, those of learners and committed
+    /// ones, if `cargo xtask page` has made them.
+    pub(crate) fn page_modules(&self) -> Option<[PathBuf; 2]> {
+        let paths = ["module.js", "tensor.js"].map(|name| self.root.join("target/page").join(name));
+        paths.iter().for_each(|path| self.note(path));
+        paths.iter().all(|path| path.is_file()).then_some(paths)
     }
 
     pub fn all_read(&self) -> BTreeSet<PathBuf> {

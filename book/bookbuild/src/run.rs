@@ -1,12 +1,14 @@
-//! Kernels that a reader runs and edits in the page: their sources, tasks and small edits, for `theme/run.js`.
+//! Kernels that a reader runs and edits in the page: their sources, tasks and small edits, for `theme/run.js`; and
+//! those that run as committed PTX.
 //!
-//! A page has only the name of a run; the sources are in a script of their own, loaded with the module. A book that is
-//! built without the module (`cargo xtask page` makes it) has none of this.
+//! A page has only the name of a run; the sources are in a script of their own, loaded with the module, and each PTX in
+//! another. A book that is built without the modules (`cargo xtask page` makes them) has none of this.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
+use catalog::{STEPS, provenance};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tasks::{Catalogue, Task, starter, task};
@@ -22,6 +24,7 @@ struct Settings {
     kernel: Vec<Kernel>,
     edit: Vec<Edit>,
     launch: Vec<OtherLaunch>,
+    committed: Vec<Committed>,
 }
 
 /// A kernel that no task is about, and its launch.
@@ -63,6 +66,24 @@ struct OtherLaunch {
     block: [u32; 3],
 }
 
+/// A kernel that runs as committed PTX and is not edited, and its launch: what a request of the module says of it.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Committed {
+    #[serde(skip_serializing)]
+    listing: String,
+    entry: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    shared: u32,
+    arguments: String,
+    #[serde(skip_deserializing)]
+    ptx: String,
+}
+
+/// Sizes of committed kernels, which their grids fit.
+const COMMITTED_SIZES: [usize; 3] = [96, 96, 64];
+
 #[derive(Serialize)]
 struct Run {
     #[serde(skip)]
@@ -82,6 +103,20 @@ struct Run {
 pub(crate) struct Runs {
     runs: BTreeMap<String, Run>,
     tasks: BTreeMap<String, Task>,
+    #[serde(skip)]
+    committed: BTreeMap<String, Committed>,
+}
+
+/// What the buttons below a listing run.
+pub(crate) struct Runnable<'a> {
+    /// Name of the run.
+    pub(crate) key: &'a str,
+    /// The kernel, if it runs as committed PTX.
+    pub(crate) committed: Option<&'a str>,
+}
+
+fn file_stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn numbered(text: &str) -> Vec<Numbered> {
@@ -91,7 +126,7 @@ fn numbered(text: &str) -> Vec<Numbered> {
 impl Runs {
     /// Reads the runs of a book that is built with the module; no runs for another.
     pub(crate) fn load(repo: &RepoPaths) -> Result<Self> {
-        if repo.page_module().is_some() { Self::of_book(repo) } else { Ok(Self::default()) }
+        if repo.page_modules().is_some() { Self::of_book(repo) } else { Ok(Self::default()) }
     }
 
     fn of_book(repo: &RepoPaths) -> Result<Self> {
@@ -115,7 +150,7 @@ impl Runs {
         for Kernel { file, text, like, entry, tile, block } in settings.kernel {
             let path = repo.root().join(&file);
             let like = out.tasks.get(&like).with_context(|| format!("book/run.toml: there is no task `{like}`"))?;
-            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let name = file_stem(&path);
             let task = Task { entry, tile, block, criteria: Vec::new(), hints: Vec::new(), ..like.clone() };
             let lines = match text {
                 Some(text) => numbered(&text),
@@ -137,6 +172,14 @@ impl Runs {
             let run = run.with_context(|| format!("book/run.toml: {} has no kernel {}", launch.file, launch.entry))?;
             run.launches.push((launch.label.clone(), launch));
         }
+        for kernel in settings.committed {
+            let entry = &kernel.entry;
+            let source = STEPS.iter().find_map(|step| step.kernel(entry)?.source);
+            let source = source.with_context(|| format!("book/run.toml: the catalogue has no kernel {entry}"))?;
+            let all = repo.read(&repo.root().join("kernels/ptx").join(source).with_extension("ptx"))?;
+            let ptx = provenance::with_only(&[entry], &all);
+            out.committed.insert(file_stem(Path::new(&kernel.listing)), Committed { ptx, ..kernel });
+        }
         Ok(out)
     }
 
@@ -153,9 +196,12 @@ impl Runs {
         self.runs.is_empty()
     }
 
-    /// Returns the name of the run of a file's kernel.
-    pub(crate) fn of_file(&self, file: &str) -> Option<&str> {
-        self.runs.iter().find(|(_, run)| run.file == file).map(|(key, _)| key.as_str())
+    /// Returns what runs below a listing of a file.
+    pub(crate) fn of_file(&self, file: &str) -> Option<Runnable<'_>> {
+        let run = self.runs.iter().find(|(_, run)| run.file == file);
+        let run = run.map(|(key, _)| Runnable { key, committed: None });
+        let committed = || self.committed.iter().find(|(_, kernel)| kernel.listing == file);
+        run.or_else(|| committed().map(|(key, kernel)| Runnable { key, committed: Some(&kernel.entry) }))
     }
 
     /// Writes the scripts that pages load, if any page has a run.
@@ -173,8 +219,16 @@ impl Runs {
         for name in ["run.js", "run.css", "kernels.js", "pictures.js", "playground.js"] {
             std::fs::write(folder.join(name), repo.read(&repo.book().join("theme").join(name))?)?;
         }
-        if let Some(module) = repo.page_module() {
-            std::fs::copy(module, folder.join("module.js")).context("module.js")?;
+        for (name, kernel) in &self.committed {
+            let source = repo.read(&repo.root().join(&kernel.listing))?;
+            let request = json!({
+                "name": kernel.listing, "source": source, "headers": [], "shape": COMMITTED_SIZES, "committed": kernel,
+            });
+            let script = format!("(self.tileCommitted ||= {{}})[\"{name}\"] = {request};\n");
+            std::fs::write(folder.join(name).with_extension("js"), script)?;
+        }
+        for module in repo.page_modules().iter().flatten() {
+            std::fs::copy(module, folder.join(module.file_name().unwrap_or_default())).context("copying a module")?;
         }
         Ok(())
     }
@@ -193,7 +247,9 @@ mod tests {
         let runs = Runs::of_book(&repo).unwrap_or_else(|why| panic!("{why:#}"));
         let edited = |run: &super::Run| !run.edits.is_empty();
         assert!(runs.runs.values().filter(|run| edited(run)).count() > 2);
-        assert_eq!(runs.of_file("kernels/v02_shared.cu"), Some("v02"));
+        assert!(runs.of_file("kernels/v02_shared.cu").is_some_and(|run| run.key == "v02" && run.committed.is_none()));
+        let ring = runs.of_file("kernels/v12_ring.cuh").expect("a run");
+        assert_eq!((ring.key, ring.committed), ("v12_ring", Some("gemm_v12_ring_f32")));
         assert!(runs.runs["v02.start"].source.contains("TODO"));
         assert!(!runs.runs.contains_key("v02.rect"), "a transfer task shows its solution");
     }

@@ -826,6 +826,9 @@
         return loads.get(key);
     }
 
+    // For a kernel that a reader ran in the page.
+    window.TileStepper = build;
+
     Parts.explorer("steps", (where) => {
         // Without the data the picture for readers without JavaScript stands there.
         load(where.dataset.of).then((traces) => build(where, traces), () => where.setAttribute("role", "group"));

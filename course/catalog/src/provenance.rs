@@ -1,4 +1,4 @@
-//! The provenance of committed PTX: the sources that it was made from, by their hashes.
+//! Committed PTX: its provenance, which is the hashes of the sources that it was made from, and one kernel of it.
 //!
 //! `cargo xtask ptx` writes it as `// key: value` lines; this module compares it with the source, without a compiler.
 
@@ -67,6 +67,30 @@ pub fn ptxas<'a>(ptx: &'a str, kernel: &str, device: &str, unit: &str) -> Option
         .find_map(|(_, rest)| rest.strip_prefix(kernel)?.strip_prefix(": "))?
         .split(", ")
         .find_map(|part| part.strip_suffix(unit)?.strip_suffix(' '))
+}
+
+/// Returns PTX without its other kernels, which take time to load.
+pub fn with_only(kernels: &[&str], ptx: &str) -> String {
+    let mut kept = String::new();
+    // Braces that are open in a kernel that is left out.
+    let mut open: Option<usize> = None;
+    for line in ptx.split_inclusive('\n') {
+        let code = line.split("//").next().unwrap_or_default();
+        let begins = code.split_once(".entry ").and_then(|(_, rest)| rest.split('(').next());
+        if begins.is_some_and(|name| !kernels.contains(&name)) {
+            open = Some(0);
+        }
+        let Some(n) = &mut open else {
+            kept.push_str(line);
+            continue;
+        };
+        let n_closed = code.matches('}').count();
+        *n = *n + code.matches('{').count() - n_closed;
+        if n_closed > 0 && *n == 0 {
+            open = None;
+        }
+    }
+    kept
 }
 
 /// Compares the hashes of the header with the files of the checkout.

@@ -58,6 +58,15 @@ fn load(ptx: &str) -> Result<(Gpu, Module), LoadError> {
     Ok((gpu, module))
 }
 
+/// What the first block of a launch did.
+pub(crate) struct BlockTrace {
+    report: LaunchReport,
+    /// Steps, each with the number of its warp.
+    pub(crate) steps: Vec<(u32, Step)>,
+    /// Addresses of the trial's buffers.
+    pub(crate) buffers: Vec<u64>,
+}
+
 impl<'a> EmulatedModule<'a> {
     pub fn new(request: &'a Request<'a>) -> Result<Self, LoadError> {
         let (gpu, module) = load(request.ptx)?;
@@ -229,13 +238,25 @@ impl<'a> EmulatedModule<'a> {
     pub fn trace<T: Accumulator + Value>(
         &self, trial: &Trial<T>, warp: u32, max_steps: usize,
     ) -> Option<(LaunchReport, Vec<Step>)> {
+        let traced = self.trace_block(trial, Some(warp), max_steps)?;
+        Some((traced.report, traced.steps.into_iter().map(|(_, step)| step).collect()))
+    }
+
+    /// Launches once, and records the steps of one warp of the first block, or of all.
+    pub(crate) fn trace_block<T: Accumulator + Value>(
+        &self, trial: &Trial<T>, warp: Option<u32>, max_steps: usize,
+    ) -> Option<BlockTrace> {
         let buffers = self.place(trial.buffers()).ok()?;
         let request = self.request(trial, &buffers, CheckLevel::Count, &self.launch_setup(trial.shape));
-        let selection = TraceSelection { block: [0; 3], warp: Some(warp), max_steps };
+        let selection = TraceSelection { block: [0; 3], warp, max_steps };
         let traced = request.ok().and_then(|request| self.gpu.trace(&self.kernel, &request, selection).ok());
         self.free(&buffers);
         let (report, steps) = traced?;
-        Some((report, steps.into_iter().map(|(_, step)| step).collect()))
+        Some(BlockTrace { report, steps, buffers })
+    }
+
+    pub(crate) fn kernel(&self) -> &LoadedKernel {
+        &self.kernel
     }
 
     /// Predicts a launch of `code`, which must be the loaded machine code, on a GPU. The timeline has the issues of the

@@ -12,6 +12,7 @@
 //! - [`shapes`]: the shapes on which a kernel is judged.
 //! - [`prefetch`]: overlap of loads with multiply-adds, from the trace of a warp.
 //! - [`explain`]: counts per source line of one launch.
+//! - [`steps`]: the steps of a block, for the stepper of a page.
 //! - [`own_launch`]: a launch of a kernel that no task is about.
 //! - `tensor_map`: maps of a trial's matrices, which kernels take as arguments.
 //! - `suspects`: lines of a kernel that a wrong result points to.
@@ -29,6 +30,7 @@ pub mod prefetch;
 #[cfg(not(target_family = "wasm"))]
 pub mod real;
 pub mod shapes;
+pub mod steps;
 mod suspects;
 mod tensor_map;
 #[cfg(test)]

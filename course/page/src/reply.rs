@@ -34,6 +34,9 @@ struct Run {
     first: bool,
     /// The reader's own launch, which is not judged.
     launch: Option<Launch>,
+    /// Whether to return the steps of a block alone.
+    #[serde(default)]
+    follow: bool,
 }
 
 fn usual_sizes() -> [usize; 3] {
@@ -58,6 +61,8 @@ struct Reply {
     map: Option<WrongElements>,
     /// Outcome of the reader's own launch.
     launched: Option<Launched>,
+    /// Steps of a block, as the stepper of the book unpacks them.
+    followed: Option<serde_json::Value>,
     /// The reason why a request is refused.
     error: Option<String>,
 }
@@ -133,6 +138,12 @@ fn compiled(run: &Run, task: &Task, shape: Shape) -> Reply {
         compiled.sources.files.into_iter().map(|file| (file.name, file.text)).collect();
     let ptx = compiled.module.to_string();
     let request = request(task, &ptx, &sources);
+    if run.follow {
+        return match judge::steps::follow(&request) {
+            Ok(followed) => Reply { messages, followed: Some(followed), ..Reply::default() },
+            Err(why) => failed(why),
+        };
+    }
     if let Some(launch) = &run.launch {
         return match launch.run(&compiled.module, &request) {
             Ok(launched) => Reply { messages, launched: Some(launched), ..Reply::default() },

@@ -6,7 +6,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use catalog::STEPS;
 use catalog::programs::all_on_path;
+use catalog::provenance::with_only;
 use serde_json::{Value, json};
 use tasks::{Catalogue, Task, TaskName, solutions};
 
@@ -123,35 +125,75 @@ fn a_judgement_on_the_first_shape_says_what_is_left() {
     }
 }
 
-/// Returns a request for a committed kernel with 96 rows and columns of C, and 64 k, in one block.
-fn committed(source: &str, entry: &str, arguments: &str, blocks: u32, threads: u32, shared: u32) -> String {
-    let kernel = json!({
-        "ptx": read(format!("kernels/ptx/{source}.ptx")), "entry": entry, "arguments": arguments,
-        "grid": [blocks, 1, 1], "block": [threads, 1, 1], "shared": shared,
-    });
-    let name = format!("kernels/{source}.cu");
-    let text = read(&name);
-    json!({"name": name, "source": text, "headers": [], "committed": kernel, "shape": [96, 96, 64]}).to_string()
+/// Returns the request for the steps of a block of a task's kernel.
+fn follow(task: &Task, source: &str) -> String {
+    let mut request: Value = serde_json::from_str(&request(task, source, [1; 3])).expect("JSON");
+    request["follow"] = json!(true);
+    request.to_string()
 }
 
-/// Kernels with the instructions of v10 to v12: of tensor cores, copies of boxes, clusters.
+/// Steps of all warps add up to the counts of a launch of one block. Loads from tiles do not: the steps have each, and
+/// the counts those that ptxas joins as one.
+#[test]
+fn the_steps_of_a_block_are_those_that_are_counted() {
+    for (step, n_arrays) in [("v01", 3), ("v02", 5), ("v05", 5), ("v07", 5)] {
+        let catalogue = Catalogue::load(root(), step).expect("a catalogue");
+        let task = catalogue.task(&TaskName::rebuild(step)).expect("a task");
+        let source = read(&task.solution);
+        let of_block: Value = serde_json::from_str(&page::reply(&follow(task, &source))).expect("JSON");
+        assert_eq!(of_block["error"], Value::Null, "{step}");
+        let steps = &of_block["followed"];
+        assert_eq!(steps["arrays"].as_array().map(Vec::len), Some(n_arrays), "{step}");
+        let sizes = [0, 1, 2].map(|i| steps["shape"][i].as_u64().expect("a size") as usize);
+        let counted: Value = serde_json::from_str(&page::reply(&request(task, &source, sizes))).expect("JSON");
+        let [mut requests, mut fmas] = [0; 2];
+        for program in steps["programs"].as_array().expect("programs") {
+            let n = program["warps"].as_array().expect("warps").len() as u64;
+            for step in program["steps"].as_array().expect("steps").iter().filter_map(Value::as_array) {
+                let numbers: Vec<u64> = step.iter().filter_map(Value::as_u64).collect();
+                match numbers[..] {
+                    [_, _, _, array, _, _, _, _] if array < 3 => requests += n,
+                    [_, _, mask, _, of_lane] => {
+                        let lanes = steps["masks"][mask as usize].as_u64().expect("a mask").count_ones();
+                        fmas += n * of_lane * u64::from(lanes);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let total = &counted["explained"]["total"];
+        assert_eq!([&total["requests"], &total["multiply_adds"]], [&json!(requests), &json!(fmas)], "{step}");
+    }
+}
+
+#[test]
+fn steps_that_the_stepper_cannot_show_are_refused_in_words() {
+    let (task, source) = v02();
+    for (from, to, words) in [
+        ("T acc = 0;", "__shared__ T more[4]; more[threadIdx.x & 3] = 0; T acc = more[0];", "two or three dimensions"),
+        ("T acc = 0;", "T acc = 0; while (K > 0) acc += K;", "or more steps"),
+        ("load_or_zero(A,", "load_or_zero(A + M * K - 8,", "outside of A"),
+    ] {
+        let reply = page::reply(&follow(&task, &source.replacen(from, to, 1)));
+        assert!(reply.contains(words), "{words}: {}", &reply[..reply.len().min(1000)]);
+    }
+}
+
+/// Returns a request for each committed kernel that pages of the book run.
 fn committed_kernels() -> Vec<String> {
-    let mapped = "M N K alpha A:64x128/128 B:64x32/128 C:32x64/128";
-    let fp8 = "M N K alpha A:128x128/128 B:128x96/128 C:32x64/128";
-    vec![
-        committed("v10_three_tf32", "sgemm_v10_three_tf32", "M N K A B C", 1, 256, 0),
-        committed("v11_producer", "sgemm_v11_producer", "M N K alpha A:16x256/64 B:128x16 C", 1, 384, 98368),
-        committed("v12_store", "gemm_v12_store_f32", mapped, 2, 288, 229_440),
-        committed("v12_fp8", "gemm_v12_fp8_f32", fp8, 2, 384, 229_440),
-        committed(
-            "v12_tf32",
-            "gemm_v12_tf32_f32",
-            "M N K alpha A:32x128/128 B:32x128/128 C:32x64/128",
-            2,
-            288,
-            229_440,
-        ),
-    ]
+    let book: toml::Table = read("book/run.toml").parse().expect("TOML");
+    let kernels = book["committed"].as_array().expect("kernels");
+    assert!(kernels.len() > 10);
+    let request = |kernel: &toml::Value| {
+        let mut kernel = serde_json::to_value(kernel).expect("a kernel");
+        let name = kernel.as_object_mut().expect("fields").remove("listing").expect("a listing");
+        let text = read(name.as_str().expect("a path"));
+        let entry = kernel["entry"].as_str().expect("a name");
+        let source = STEPS.iter().find_map(|step| step.kernel(entry)?.source).expect("a source");
+        kernel["ptx"] = json!(with_only(&[entry], &read(format!("kernels/ptx/{source}.ptx"))));
+        json!({"name": name, "source": text, "headers": [], "committed": kernel, "shape": [96, 96, 64]}).to_string()
+    };
+    kernels.iter().map(request).collect()
 }
 
 #[test]
@@ -161,7 +203,9 @@ fn committed_kernels_run_on_one_shape() {
         assert_eq!([&reply["error"], &reply["verdict"]["why"]], [&Value::Null; 2]);
         assert_eq!([&reply["verdict"]["status"], &reply["verdict"]["n_tried"]], [&json!("passed"), &json!(1)]);
         assert_eq!((&reply["explained"]["right"], &reply["map"]["wrong"]), (&json!(true), &json!([])));
-        assert!(reply["explained"]["lines"].as_array().is_some_and(|lines| !lines.is_empty()), "{reply}");
+        let request: Value = serde_json::from_str(&request).expect("JSON");
+        let lines = reply["explained"]["lines"].as_array().expect("lines");
+        assert!(lines.iter().any(|line| line["file"] == request["name"]), "{}", request["name"]);
     }
 }
 
@@ -177,7 +221,8 @@ fn a_committed_kernel_with_another_launch_is_refused() {
         ("entry", json!("nothing"), "has no kernel `nothing`"),
         ("entry", json!("sgemm_v12_six_bf16"), "splits its operands"),
     ] {
-        let mut request: Value = serde_json::from_str(&committed_kernels()[2]).expect("JSON");
+        let store = committed_kernels().into_iter().find(|request| request.contains("gemm_v12_store_f32"));
+        let mut request: Value = serde_json::from_str(&store.expect("a kernel")).expect("JSON");
         request["committed"][field] = value;
         let reply = page::reply(&request.to_string());
         assert!(reply.contains(words), "{words}: {reply}");
@@ -280,7 +325,7 @@ fn missing(module: &Path) -> Option<String> {
     // The compiler lists the sources after a colon.
     let list = std::fs::read_to_string(root().join("target/page/wasm32-unknown-unknown/page/page.d"));
     match list.as_deref().ok().and_then(|list| list.split_once(": ")) {
-        _ if !module.is_file() => Some("there is no module; build it with: cargo xtask page --tensor".to_owned()),
+        _ if !module.is_file() => Some("there is no module; build it with: cargo xtask page".to_owned()),
         None => Some("there is no list of its sources; build it with: cargo xtask page".to_owned()),
         Some((_, sources)) => sources
             .split_whitespace()
@@ -321,10 +366,11 @@ fn the_module_replies_as_the_native_build_does() {
         let kernels = catalogue.tasks.iter().filter(|task| task.host.is_none());
         requests.extend(kernels.map(|task| request(task, &read(&task.solution), [65, 33, 40])));
         let wrong = solutions::load(root(), step).expect("solutions").into_iter();
-        let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(10);
+        let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(30);
         requests.extend(wrong.map(|solution| request(&solution.task, &solution.source, [64; 3])));
     }
     requests.push(own_launch(SCALE, json!({})));
+    requests.push(follow(&v02().0, &v02().1));
     check_module("page.wasm", &requests);
 }
 

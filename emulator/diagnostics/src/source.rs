@@ -372,6 +372,13 @@ impl Source {
         Some((elements * u64::from(text::size_of(&declared.ty)?), line))
     }
 
+    /// Returns the dimensions of an array in shared memory of a kernel or of the function that it calls.
+    pub fn shared_dims(&self, kernel: &str, name: &str) -> Option<Vec<u64>> {
+        let mut source = self.clone();
+        source.instantiate(kernel);
+        source.array("__shared__", name, None)?.dims.into_iter().collect()
+    }
+
     /// Arrays with a qualifier, in order.
     pub(crate) fn arrays(&self, qualifier: &str) -> Vec<(String, Declared)> {
         self.arrays_in(&self.clean, qualifier)

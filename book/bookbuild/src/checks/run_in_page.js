@@ -28,15 +28,17 @@
                 await until(() => place.querySelector("textarea"));
             }
             // The first press loads what the buttons need, sizes among it.
-            if (place.matches("figure")) await run(place);
-            const launch = / on (\d+)x(\d+)(?:x(\d+))?$/.exec(place.dataset.launch || "");
+            const { committed } = place.dataset;
+            if (place.matches("figure") && !committed) await run(place);
+            const launch = !committed && / on (\d+)x(\d+)(?:x(\d+))?$/.exec(place.dataset.launch || "");
             if (launch) [...place.querySelectorAll(".sizes input")].forEach((input, i) => { input.value = launch[i + 1] || 1; });
             const said = await run(place);
             const isRight = !name.endsWith(".start") && !location.pathname.endsWith("/museum.html");
             if (isRight !== said.startsWith("Passed")) out.push(`${name} ends with: ${said}`);
             if (!/^(Passed|Failed|Does not compile)/.test(said)) out.push(`${name} does not run: ${said}`);
             const choice = place.querySelector(".counts select");
-            if (!choice && !said.startsWith("Does not")) out.push(`${name} has no counts`);
+            const isCounted = choice && (!committed || place.querySelector(".l[data-hits]"));
+            if (!isCounted && !said.startsWith("Does not")) out.push(`${name} has no counts`);
             for (const [index, option] of launch && choice ? [[1, "sectors"], [2, "wavefronts"]] : []) {
                 choice.selectedIndex = index;
                 choice.dispatchEvent(new Event("change"));
@@ -103,6 +105,8 @@
         await press("Reset");
         const said = await press("tile 16");
         if (!said.startsWith("Passed") || !place.querySelector(".counts .rise")) out.push(`tile 16 ends with: ${said}`);
+        button(place, "Step through").click();
+        if (!await until(() => place.querySelector(".explorer .listing [role=button]"))) out.push(`no steps of tile 16: ${place.querySelector(".explorer").textContent}`);
         return out;
     }
 

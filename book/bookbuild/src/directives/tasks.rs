@@ -37,7 +37,7 @@ pub(crate) fn is_runnable(task: &Task) -> bool {
 
 /// Returns the place in a page where a kernel of a task can be edited and run; nothing where it cannot.
 fn place(repo: &RepoPaths, task: &Task, suffix: &str) -> String {
-    if repo.page_module().is_none() || !is_runnable(task) {
+    if repo.page_modules().is_none() || !is_runnable(task) {
         return String::new();
     }
     format!("\n<div class=\"runnable\" data-run=\"{}{suffix}\"></div>\n", task.name)

@@ -1,24 +1,20 @@
 //! `cargo xtask page`: the WebAssembly modules with which pages of the book run kernels, into `target/page`.
 
-use std::io::Write as _;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use catalog::files::write_whole_bytes;
 use catalog::programs::all_on_path;
-use flate2::{Compression, write::ZlibEncoder};
 use xtask_support::interrupt::{self, Waiting};
 use xtask_support::{CommandOutcome, output, paths};
+use zopfli::{Format, Options};
 
 use crate::rustc;
 
 #[derive(clap::Args)]
-pub(crate) struct Args {
-    /// Also build tensor.js, which runs the committed kernels of v10 to v12; no page loads it yet
-    #[arg(long)]
-    tensor: bool,
-}
+pub(crate) struct Args {}
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// A library built for size, which takes a tenth off the module. Cargo calls both options unstable.
@@ -32,19 +28,22 @@ const OPTIONS: &str = "-Ctarget-feature=+simd128 --cfg=getrandom_backend=\"unsup
 const MODULES: [(&str, &str, &[&str]); 2] =
     [("tensor.wasm", "tensor.js", &[]), ("page.wasm", "module.js", &["--features=page/scalar"])];
 
-pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
+/// Three times as many take off another 200 bytes.
+const ITERATIONS: NonZeroU64 = NonZeroU64::new(5).expect("not zero");
+
+pub(crate) fn run(_: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the module is built in a checkout, and this folder is not one")?;
     let folder = root.join("target/page");
-    for (name, script, features) in MODULES.into_iter().skip(usize::from(!args.tensor)) {
+    for (name, script, features) in MODULES {
         output::note(&format!("building target/page/{script}; the first time takes some minutes"));
         if !build(&root, &folder, features)? {
             output::error("the module does not build; see the output of cargo above");
             return Ok(CommandOutcome::Failed);
         }
         let module = std::fs::read(folder.join(TARGET).join("page/page.wasm")).context("reading page.wasm")?;
-        let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-        packed.write_all(&module)?;
-        let packed = packed.finish()?;
+        let mut packed = Vec::new();
+        let effort = Options { iteration_count: ITERATIONS, ..Options::default() };
+        zopfli::compress(effort, Format::Zlib, module.as_slice(), &mut packed)?;
         let text = format!("self.tileModule = \"{}\";\n", base64(&packed));
         for (name, bytes) in [(name, module.as_slice()), (script, text.as_bytes())] {
             let path = folder.join(name);
