@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use catalog::provenance::{self, Stale};
@@ -31,41 +30,16 @@ pub(crate) fn number(repo: &RepoPaths, [kernel, device, what]: [&str; 3], source
     Ok(quoted(value, &format!("{what} of {kernel} on {device}, {compiler}")))
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum ListingCheck {
-    Compiled,
-    /// By the hashes in the header of the PTX, with the reason for not compiling.
-    Hashes(String),
-}
-
-/// Compares the sources that the book shows with the committed PTX.
-pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> (ListingCheck, Vec<Problem>) {
-    let mut problems = Vec::new();
-    for (source, (file, line)) in listings {
-        if let Err(what) = by_hash(repo, source) {
-            let name = repo.display_path(source);
-            problems.push(Problem {
-                file: file.clone(),
-                line: *line,
-                what: format!("shows {name}, but {what}; compile it with: cargo xtask ptx {name}"),
-            });
-        }
-    }
-    if !problems.is_empty() || listings.is_empty() {
-        return (ListingCheck::Hashes("no need to compile".into()), problems);
-    }
-    match compiled(repo, listings) {
-        Ok(None) => (ListingCheck::Compiled, Vec::new()),
-        Ok(Some(message)) => {
-            problems.push(Problem {
-                file: repo.display_path(&repo.root().join("kernels/ptx")),
-                line: 0,
-                what: message,
-            });
-            (ListingCheck::Compiled, problems)
-        }
-        Err(why) => (ListingCheck::Hashes(format!("{why:#}")), Vec::new()),
-    }
+/// Compares the sources that the book shows with what the committed PTX was made from; `cargo xtask ptx --check`
+/// compiles them again.
+pub(crate) fn check(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> Vec<Problem> {
+    let stale = listings.iter().filter_map(|(source, (file, line))| {
+        let what = by_hash(repo, source).err()?;
+        let name = repo.display_path(source);
+        let what = format!("shows {name}, but {what}; compile it with: cargo xtask ptx {name}");
+        Some(Problem { file: file.clone(), line: *line, what })
+    });
+    stale.collect()
 }
 
 /// Compares the hashes in the header of the PTX with the source and the files that it includes.
@@ -78,25 +52,4 @@ fn by_hash(repo: &RepoPaths, source: &Path) -> Result<()> {
         Stale::Gone(file) => anyhow!("{file} is gone"),
         Stale::NoHash | Stale::NoSource => anyhow!("{shown} does not say what it was made from"),
     })
-}
-
-/// Compiles the sources with the tool that made the PTX; returns its message if the PTX is stale.
-fn compiled(repo: &RepoPaths, listings: &BTreeMap<PathBuf, (String, usize)>) -> Result<Option<String>> {
-    const STALE: i32 = 1;
-    let cargo = std::env::var_os("CARGO").context("not started by Cargo")?;
-    if !repo.root().join("xtask/Cargo.toml").is_file() {
-        return Err(anyhow!("there is no xtask here"));
-    }
-    let out = Command::new(cargo)
-        .args(["run", "--quiet", "--package", "xtask", "--", "ptx", "--check"])
-        .args(listings.keys())
-        .current_dir(repo.root())
-        .stdin(Stdio::null())
-        .output()?;
-    let message = String::from_utf8_lossy(&out.stderr).trim().to_owned();
-    match out.status.code() {
-        Some(0) => Ok(None),
-        Some(STALE) => Ok(Some(message)),
-        _ => bail!("{}", message.lines().last().unwrap_or("no compiler").trim_start_matches("error: ")),
-    }
 }

@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use catalog::Shape;
 use tasks::{Task, Verdict};
 
-use crate::common::{kernel_tasks, ptx_of, read, request, root};
+use crate::common::{kernel_tasks, ptx_of, read, root};
 use crate::solutions;
 
 /// Steps whose kernels are written without tensor cores.
@@ -47,14 +46,7 @@ fn summary(verdict: &Verdict) -> Vec<String> {
 }
 
 fn difference(case: &Case, ours: &str) -> String {
-    let sources = [(format!("{}.cu", case.name), case.source.clone())];
-    let shapes: &[[usize; 3]] = if case.task.work.is_transpose() {
-        &[[1, 67, 0], [33, 31, 0], [63, 130, 0]]
-    } else {
-        &[[1, 129, 3], [7, 5, 3], [33, 31, 97], [129, 132, 24]]
-    };
-    let shapes: Vec<Shape> = shapes.iter().map(|&[m, n, k]| Shape { m, n, k }).collect();
-    let judged = |ptx: &str| summary(&judge::judge_on(&request(&case.task, ptx, &sources), &shapes));
+    let judged = |ptx: &str| summary(&solutions::judged(&case.name, &case.task, &case.source, ptx));
     let (ours, theirs) = (judged(ours), judged(&case.ptx));
     let only = |these: &[String], those: &[String]| {
         these.iter().filter(|one| !those.contains(one)).cloned().collect::<Vec<_>>().join(", ")

@@ -3,6 +3,9 @@
 
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
 use catalog::Shape;
 use tasks::edits::Tries;
 use tasks::solutions::{self, PackedPtx, Solution};
@@ -47,13 +50,15 @@ pub(crate) fn judged_whole(solution: &Solution, ptx: &str) -> Verdict {
     judge::judge(&request(&solution.task, ptx, &sources))
 }
 
-fn judged(solution: &Solution, ptx: &str) -> Verdict {
-    // What is said rests on more shapes.
-    if !solution.says.is_empty() {
-        return judged_whole(solution, ptx);
-    }
-    let sources = [(format!("{}.cu", solution.name), solution.source.clone())];
-    judge::judge_on(&request(&solution.task, ptx, &sources), &shapes(&solution.task))
+/// Returns the verdict on a kernel, which several tests need: each kernel is judged once in a process.
+pub(crate) fn judged(name: &str, task: &Task, source: &str, ptx: &str) -> Arc<Verdict> {
+    static KNOWN: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Verdict>>>>> = Mutex::new(BTreeMap::new());
+    let known = Arc::clone(KNOWN.lock().expect("no panic").entry(format!("{name}\n{ptx}")).or_default());
+    let judge = || {
+        let sources = [(format!("{name}.cu"), source.to_owned())];
+        Arc::new(judge::judge_on(&request(task, ptx, &sources), &shapes(task)))
+    };
+    Arc::clone(known.get_or_init(judge))
 }
 
 fn shapes(task: &Task) -> Vec<Shape> {
@@ -70,7 +75,12 @@ fn messages_of(verdict: &Verdict) -> String {
 
 /// Returns the first difference from the expected verdict.
 fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
-    let verdict = judged(solution, ptx);
+    // What is said rests on more shapes.
+    let verdict = if solution.says.is_empty() {
+        judged(&solution.name, &solution.task, &solution.source, ptx)
+    } else {
+        Arc::new(judged_whole(solution, ptx))
+    };
     let (mut codes, mut expect) = (verdict.codes(), solution.expect.clone());
     codes.sort();
     expect.sort();
