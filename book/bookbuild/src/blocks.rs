@@ -71,7 +71,7 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
                     let has_sibling =
                         listings.clone().count() > 0 && listings.clone().all(|listing| listing.in_rust.is_some());
                     let mut attributes = String::from(if has_sibling { " data-lang=\"cuda\"" } else { "" });
-                    // The first listing of a kernel with its code has the buttons; one that is edited is shown from its head.
+                    // The first listing with code of a kernel has the buttons; one that is edited begins with its head.
                     let run = code.iter().find_map(|line| runs.of_file(line.origin?.0));
                     let has = |what: &str| code.iter().any(|line| line.text.contains(what));
                     if let Some(Runnable { key, committed }) = run.filter(|_| name == "cpp")
