@@ -381,6 +381,8 @@ pub(crate) struct Graph {
     same: HashMap<Value, Value>,
     pub n_variables: Variable,
     classes: Vec<Class>,
+    /// Places where ways meet and a variable is being read, each for the one below it.
+    n_nested: u32,
 }
 
 impl Graph {
@@ -691,10 +693,28 @@ impl Graph {
     }
 
     fn complete(&mut self, variable: Variable, phi: Value, block: Block) -> Value {
+        /// A page's stack takes some thousands.
+        const MAX_NESTED: u32 = 200;
+        self.n_nested += 1;
+        if self.n_nested.is_multiple_of(MAX_NESTED) {
+            self.read_above(variable, block);
+        }
         let before = self.data(block).before.clone();
         let args: Vec<Value> = before.iter().map(|&one| self.read_in(variable, one)).collect();
+        self.n_nested -= 1;
         self.values[phi.0 as usize].args = args;
         self.simplify_phi(phi)
+    }
+
+    /// Reads a variable in the blocks that dominate a block, the first one first: each finds the value of the one
+    /// before it, where a read from below would go through all of them.
+    fn read_above(&mut self, variable: Variable, block: Block) {
+        let above = |block: &Block| self.data(*block).dominator;
+        let unknown = |block: &Block| !self.data(*block).variables.contains_key(&variable);
+        let chain: Vec<Block> = std::iter::successors(above(&block), above).take_while(unknown).collect();
+        for block in chain.into_iter().rev() {
+            self.read_in(variable, block);
+        }
     }
 
     /// Replaces a phi by the only value that it can have.
