@@ -381,8 +381,15 @@ pub(crate) struct Graph {
     same: HashMap<Value, Value>,
     pub n_variables: Variable,
     classes: Vec<Class>,
-    /// Places where ways meet and a variable is being read, each for the one below it.
-    n_nested: u32,
+}
+
+/// A phi whose values at the ends of the blocks before it are being read.
+struct Merge {
+    phi: Value,
+    block: Block,
+    /// The block at whose end the variable was read; none where the phi stands already.
+    asked: Option<Block>,
+    args: Vec<Value>,
 }
 
 impl Graph {
@@ -489,7 +496,7 @@ impl Graph {
     pub(crate) fn seal(&mut self, block: Block) {
         self.data_mut(block).is_sealed = true;
         for (variable, phi) in std::mem::take(&mut self.data_mut(block).incomplete) {
-            self.complete(variable, phi, block);
+            self.complete(variable, Merge { phi, block, asked: None, args: Vec::new() });
         }
     }
 
@@ -658,8 +665,14 @@ impl Graph {
         self.data(block).variables.get(&variable).map(|&value| self.resolve(value))
     }
 
+    /// Returns a variable's value at a block's end.
     pub(crate) fn read_in(&mut self, variable: Variable, block: Block) -> Value {
-        let mut at = block;
+        self.near(variable, block).unwrap_or_else(|merge| self.complete(variable, merge))
+    }
+
+    /// Returns a variable's value at a block's end, or the phi that it is, above which it must be read.
+    fn near(&mut self, variable: Variable, asked: Block) -> Result<Value, Merge> {
+        let mut at = asked;
         let value = loop {
             if let Some(value) = self.set_in(variable, at) {
                 break value;
@@ -667,53 +680,50 @@ impl Graph {
             let data = self.data(at);
             match data.before[..] {
                 [one] if data.is_sealed => at = one,
-                _ => break self.merged(variable, at),
+                [] if data.is_sealed => {
+                    break self.push(Op::Undef, self.classes[variable as usize], Vec::new(), Block(0));
+                }
+                _ => {
+                    let is_sealed = data.is_sealed;
+                    let phi = self.push(Op::Phi, self.classes[variable as usize], Vec::new(), at);
+                    let data = self.data_mut(at);
+                    data.phis.push(phi);
+                    data.variables.insert(variable, phi);
+                    if is_sealed {
+                        return Err(Merge { phi, block: at, asked: Some(asked), args: Vec::new() });
+                    }
+                    data.incomplete.push((variable, phi));
+                    break phi;
+                }
             }
         };
-        self.data_mut(block).variables.insert(variable, value);
-        value
+        self.data_mut(asked).variables.insert(variable, value);
+        Ok(value)
     }
 
-    /// Returns the value that a variable has where several ways meet.
-    fn merged(&mut self, variable: Variable, block: Block) -> Value {
-        let class = self.classes[variable as usize];
-        if self.data(block).is_sealed && self.data(block).before.is_empty() {
-            return self.push(Op::Undef, class, Vec::new(), Block(0));
-        }
-        let phi = self.push(Op::Phi, class, Vec::new(), block);
-        self.data_mut(block).phis.push(phi);
-        self.data_mut(block).variables.insert(variable, phi);
-        if !self.data(block).is_sealed {
-            self.data_mut(block).incomplete.push((variable, phi));
-            return phi;
-        }
-        let value = self.complete(variable, phi, block);
-        self.data_mut(block).variables.insert(variable, value);
-        value
-    }
-
-    fn complete(&mut self, variable: Variable, phi: Value, block: Block) -> Value {
-        /// A page's stack takes some thousands.
-        const MAX_NESTED: u32 = 200;
-        self.n_nested += 1;
-        if self.n_nested.is_multiple_of(MAX_NESTED) {
-            self.read_above(variable, block);
-        }
-        let before = self.data(block).before.clone();
-        let args: Vec<Value> = before.iter().map(|&one| self.read_in(variable, one)).collect();
-        self.n_nested -= 1;
-        self.values[phi.0 as usize].args = args;
-        self.simplify_phi(phi)
-    }
-
-    /// Reads a variable in the blocks that dominate a block, the first one first: each finds the value of the one
-    /// before it, where a read from below would go through all of them.
-    fn read_above(&mut self, variable: Variable, block: Block) {
-        let above = |block: &Block| self.data(*block).dominator;
-        let unknown = |block: &Block| !self.data(*block).variables.contains_key(&variable);
-        let chain: Vec<Block> = std::iter::successors(above(&block), above).take_while(unknown).collect();
-        for block in chain.into_iter().rev() {
-            self.read_in(variable, block);
+    /// Gives a phi its arguments, and first those above it theirs. Thousands may wait for each other, so they have a
+    /// stack of their own.
+    fn complete(&mut self, variable: Variable, merge: Merge) -> Value {
+        let mut waiting = Vec::new();
+        let mut merge = merge;
+        loop {
+            if let Some(&before) = self.data(merge.block).before.get(merge.args.len()) {
+                match self.near(variable, before) {
+                    Ok(value) => merge.args.push(value),
+                    Err(above) => waiting.push(std::mem::replace(&mut merge, above)),
+                }
+                continue;
+            }
+            let Merge { phi, block, asked, args } = merge;
+            self.values[phi.0 as usize].args = args;
+            let value = self.simplify_phi(phi);
+            if let Some(asked) = asked {
+                self.data_mut(block).variables.insert(variable, value);
+                self.data_mut(asked).variables.insert(variable, value);
+            }
+            let Some(below) = waiting.pop() else { return value };
+            merge = below;
+            merge.args.push(value);
         }
     }
 

@@ -193,8 +193,7 @@
             await answer;
             const [first, how] = events;
             if (first !== "press") out.push(`a press is handled only after the answer about: ${source.slice(0, 200)}`);
-            // The stack of a worker is smaller than that of a program.
-            if (/ the kernel may need /.test(how) && !how.includes("call stack")) out.push(`${how} for: ${source.slice(0, 200)}`);
+            if (/ the kernel may need /.test(how)) out.push(`${how} for: ${source.slice(0, 200)}`);
         }
         return out;
     }
