@@ -266,7 +266,7 @@
         })));
         const more = make("span", { class: "more" });
         const bar = make("div", { class: "run-bar", role: "group", "aria-label": `Run ${title}` }, isListing ? runButton : "", stopButton,
-            committed ? committedLaunch(committed) : [editButton, make("span", { class: "sizes" }, sizes), more]);
+            committed ? committedLaunch(place.dataset) : [editButton, make("span", { class: "sizes" }, sizes), more]);
         const edits = make("div", { class: "run-edits" });
         const status = make("p", { class: "run-status", role: "status" });
         const results = make("div", { class: "run-results" });
@@ -516,6 +516,12 @@
             }
             const begin = performance.now();
             let slow = 0;
+            // A request whose block can be stepped through comes with its reply.
+            const end = ({ reply, milliseconds }, own, given, request) => {
+                clearTimeout(slow);
+                show(reply, own, given, milliseconds, performance.now() - begin);
+                if (request && reply.explained) results.append(...stepper(request));
+            };
             try {
                 waits = { fail: () => {} };
                 runButton.disabled = true;
@@ -523,9 +529,7 @@
                 slow = setTimeout(() => { tell("Running on the emulated GPU …", ""); stopButton.hidden = false; }, 150);
                 await Promise.all([load(committed ? `${key}.js` : "sources.js"), load("pictures.js")]);
                 if (committed) {
-                    const { reply, milliseconds } = await ask(source());
-                    clearTimeout(slow);
-                    show(reply, null, source().source, milliseconds, performance.now() - begin);
+                    end(await ask(source()), null, source().source);
                     return;
                 }
                 known();
@@ -535,9 +539,7 @@
                 const request = { name: source().name, source: given, headers, task: { ...tasks()[source().task], ...(other && { criteria: [], ...other }) }, shape: shape(), judge: true };
                 const launch = form && form.read();
                 if (launch) {
-                    const { reply, milliseconds } = await ask({ ...request, judge: false, launch });
-                    clearTimeout(slow);
-                    show(reply, null, given, milliseconds, performance.now() - begin);
+                    end(await ask({ ...request, judge: false, launch }), null, given);
                     return;
                 }
                 // The counts and the first shape take a third of the time of all shapes.
@@ -549,19 +551,14 @@
                     own = (await ask({ ...request, ...book, judge: false })).reply.explained;
                 }
                 if (!first.reply.is_partial) {
-                    clearTimeout(slow);
-                    show(first.reply, own, given, first.milliseconds, performance.now() - begin);
-                    if (first.reply.explained) results.append(...stepper(request));
+                    end(first, own, given, request);
                     return;
                 }
                 remember(first.reply, own, given);
                 if (first.reply.explained) gutter();
                 const isRight = first.reply.verdict.status === "passed";
                 tell(`${isRight ? "Right on the first shape, no finding" : "Not right on the first shape"}; trying the others …`, "");
-                const { reply, milliseconds } = await ask(request);
-                clearTimeout(slow);
-                show(reply, own, given, milliseconds, performance.now() - begin);
-                if (reply.explained) results.append(...stepper(request));
+                end(await ask(request), own, given, request);
             } catch (error) {
                 clearTimeout(slow);
                 tell(`${error.message}.`, "bad");

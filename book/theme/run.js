@@ -24,11 +24,11 @@
     }
 
     /// Returns what a committed kernel runs as.
-    function committedLaunch(entry) {
+    function committedLaunch({ committed, sizes }) {
         const name = document.createElement("code");
-        name.textContent = entry;
+        name.textContent = committed;
         const text = document.createElement("span");
-        text.append(name, " as committed, at 96 × 96 × 64");
+        text.append(name, ` as committed, at ${sizes}`);
         return text;
     }
 
@@ -64,9 +64,8 @@
         status.className = "run-status";
         status.setAttribute("role", "status");
         const actions = place.matches("figure") ? [["▶ Run", "run", "primary"]] : [];
-        const { committed } = place.dataset;
         // What the compiler does not know is not edited.
-        if (!committed) actions.push([label(place), "open", ""]);
+        if (!place.dataset.committed) actions.push([label(place), "open", ""]);
         for (const [text, action, kind] of actions) {
             const button = document.createElement("button");
             button.type = "button";
@@ -75,7 +74,7 @@
             button.addEventListener("click", () => press(place, action));
             bar.append(button);
         }
-        if (committed) bar.append(committedLaunch(committed));
+        if (place.dataset.committed) bar.append(committedLaunch(place.dataset));
         box.append(bar, status);
         for (const without of place.querySelectorAll(".without")) without.remove();
         place.append(box);

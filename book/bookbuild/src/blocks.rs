@@ -79,8 +79,8 @@ pub(crate) fn render_blocks(text: &str, included: &[Included], counts: &LineCoun
                         && shown.insert(key)
                     {
                         let _ = write!(attributes, " data-run=\"{key}\"");
-                        if let Some(entry) = committed {
-                            let _ = write!(attributes, " data-committed=\"{entry}\"");
+                        if let Some((entry, [m, n, k])) = committed {
+                            let _ = write!(attributes, " data-committed=\"{entry}\" data-sizes=\"{m} × {n} × {k}\"");
                         }
                     }
                     out.push_str(&block(indent, name, &attributes, &code, counts));

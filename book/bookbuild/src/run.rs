@@ -8,13 +8,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use catalog::{STEPS, provenance};
+use catalog::provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tasks::{Catalogue, Task, starter, task};
 
+use crate::checks::ptx;
 use crate::directives::listings::{self, Numbered};
 use crate::directives::tasks::{RUNNABLE_STEPS, is_runnable};
+use crate::kernel_args::find_kernel;
 use crate::{RepoPaths, highlight};
 
 /// `book/run.toml`.
@@ -24,6 +26,8 @@ struct Settings {
     kernel: Vec<Kernel>,
     edit: Vec<Edit>,
     launch: Vec<OtherLaunch>,
+    /// M, N and K of committed kernels, which their grids fit.
+    committed_sizes: [usize; 3],
     committed: Vec<Committed>,
 }
 
@@ -81,9 +85,6 @@ struct Committed {
     ptx: String,
 }
 
-/// Sizes of committed kernels, which their grids fit.
-const COMMITTED_SIZES: [usize; 3] = [96, 96, 64];
-
 #[derive(Serialize)]
 struct Run {
     #[serde(skip)]
@@ -105,14 +106,16 @@ pub(crate) struct Runs {
     tasks: BTreeMap<String, Task>,
     #[serde(skip)]
     committed: BTreeMap<String, Committed>,
+    #[serde(skip)]
+    committed_sizes: [usize; 3],
 }
 
-/// What the buttons below a listing run.
+/// A run of the buttons below a listing.
 pub(crate) struct Runnable<'a> {
     /// Name of the run.
     pub(crate) key: &'a str,
-    /// The kernel, if it runs as committed PTX.
-    pub(crate) committed: Option<&'a str>,
+    /// The kernel and its sizes, if it runs as committed PTX.
+    pub(crate) committed: Option<(&'a str, [usize; 3])>,
 }
 
 fn file_stem(path: &Path) -> String {
@@ -172,12 +175,11 @@ impl Runs {
             let run = run.with_context(|| format!("book/run.toml: {} has no kernel {}", launch.file, launch.entry))?;
             run.launches.push((launch.label.clone(), launch));
         }
+        out.committed_sizes = settings.committed_sizes;
         for kernel in settings.committed {
-            let entry = &kernel.entry;
-            let source = STEPS.iter().find_map(|step| step.kernel(entry)?.source);
-            let source = source.with_context(|| format!("book/run.toml: the catalogue has no kernel {entry}"))?;
-            let all = repo.read(&repo.root().join("kernels/ptx").join(source).with_extension("ptx"))?;
-            let ptx = provenance::with_only(&[entry], &all);
+            let (_, known) = find_kernel(&kernel.entry).context("book/run.toml")?;
+            let (_, all) = ptx::of_kernel(repo, known)?;
+            let ptx = provenance::with_only(&[known.name], &all);
             out.committed.insert(file_stem(Path::new(&kernel.listing)), Committed { ptx, ..kernel });
         }
         Ok(out)
@@ -201,7 +203,9 @@ impl Runs {
         let run = self.runs.iter().find(|(_, run)| run.file == file);
         let run = run.map(|(key, _)| Runnable { key, committed: None });
         let committed = || self.committed.iter().find(|(_, kernel)| kernel.listing == file);
-        run.or_else(|| committed().map(|(key, kernel)| Runnable { key, committed: Some(&kernel.entry) }))
+        run.or_else(|| {
+            committed().map(|(key, kernel)| Runnable { key, committed: Some((&kernel.entry, self.committed_sizes)) })
+        })
     }
 
     /// Writes the scripts that pages load, if any page has a run.
@@ -222,7 +226,7 @@ impl Runs {
         for (name, kernel) in &self.committed {
             let source = repo.read(&repo.root().join(&kernel.listing))?;
             let request = json!({
-                "name": kernel.listing, "source": source, "headers": [], "shape": COMMITTED_SIZES, "committed": kernel,
+                "name": kernel.listing, "source": source, "headers": [], "shape": self.committed_sizes, "committed": kernel,
             });
             let script = format!("(self.tileCommitted ||= {{}})[\"{name}\"] = {request};\n");
             std::fs::write(folder.join(name).with_extension("js"), script)?;
@@ -249,7 +253,7 @@ mod tests {
         assert!(runs.runs.values().filter(|run| edited(run)).count() > 2);
         assert!(runs.of_file("kernels/v02_shared.cu").is_some_and(|run| run.key == "v02" && run.committed.is_none()));
         let ring = runs.of_file("kernels/v12_ring.cuh").expect("a run");
-        assert_eq!((ring.key, ring.committed), ("v12_ring", Some("gemm_v12_ring_f32")));
+        assert_eq!((ring.key, ring.committed), ("v12_ring", Some(("gemm_v12_ring_f32", [96, 96, 64]))));
         assert!(runs.runs["v02.start"].source.contains("TODO"));
         assert!(!runs.runs.contains_key("v02.rect"), "a transfer task shows its solution");
     }

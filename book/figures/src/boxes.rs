@@ -130,7 +130,7 @@ pub(crate) fn epilogue() -> anyhow::Result<String> {
     let sectors = rules::sectors(&stores, bytes as u32);
     let through = machine::run(&STORE.launch(1, 1), warp)?;
     let found = (0..through.steps.len()).find(|step| through.text(*step).contains("st.shared.v2"));
-    let boxed = found.and_then(|step| through.steps[step].access.as_ref());
+    let boxed = found.and_then(|step| through.steps[step].1.access.as_ref());
     let boxed = boxed.context("v12_store fills no box")?.addresses;
     let base = boxed.iter().flatten().min().context("no lane stores")? / 1024 * 1024;
     let boxed = boxed.map(|address| address.map(|at| at - base));

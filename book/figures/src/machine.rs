@@ -38,8 +38,8 @@ pub(crate) const FIRST: WarpPosition = WarpPosition { block: [0, 0], warp: 0 };
 /// Trace of one warp or of a block, and the counters of the launch.
 pub(crate) struct Trace {
     pub(crate) report: LaunchReport,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) warps: Vec<u32>,
+    /// Steps, each with the number of its warp.
+    pub(crate) steps: Vec<(u32, Step)>,
     loaded: Arc<LoadedKernel>,
     /// Addresses of the buffers: A, B, C of a GEMM, or input and output of a transpose.
     pub(crate) buffers: Vec<u64>,
@@ -91,7 +91,7 @@ impl Trace {
 
     fn reached(&self, wanted: impl Fn(&Access, u64) -> bool, base: u64) -> Vec<Reached<'_>> {
         let offset = |(lane, address): (usize, &Option<u64>)| Some((lane, (*address)? - base));
-        let accesses = self.steps.iter().filter_map(|step| step.access.as_ref());
+        let accesses = self.steps.iter().filter_map(|(_, step)| step.access.as_ref());
         accesses
             .filter(|access| access.addresses.iter().flatten().next().is_some_and(|first| wanted(access, *first)))
             .map(|access| Reached { access, offsets: access.addresses.iter().enumerate().filter_map(offset).collect() })
@@ -104,7 +104,7 @@ impl Trace {
     }
 
     pub(crate) fn text(&self, step: usize) -> &str {
-        &self.report.instructions[self.steps[step].instr as usize].text
+        &self.report.instructions[self.steps[step].1.instr as usize].text
     }
 }
 
@@ -227,11 +227,10 @@ pub(crate) fn run(launch: &Launch, traced: Option<([u32; 2], Option<u32>)>) -> a
         }
         None => (gpu.launch(kernel, &request)?, Vec::new()),
     };
-    let (warps, steps) = steps.into_iter().unzip();
     if let Some(code) = report.mistakes.codes().first() {
         bail!("{} on the emulated GPU: {}", launch.kernel, code.as_str());
     }
-    Ok(Trace { report, steps, warps, loaded: Arc::clone(kernel), buffers })
+    Ok(Trace { report, steps, loaded: Arc::clone(kernel), buffers })
 }
 
 fn launch_of(kernel: &str, shape: Shape) -> anyhow::Result<Launch> {

@@ -82,7 +82,7 @@ impl Work {
     }
 
     fn named(trace: &Trace) -> Self {
-        let word = |step| Some((trace.warps[step], word(trace.text(step))?));
+        let word = |step: usize| Some((trace.steps[step].0, word(trace.text(step))?));
         Self((0..trace.steps.len()).filter_map(word).collect())
     }
 
@@ -305,7 +305,7 @@ pub(crate) fn multicast() -> anyhow::Result<String> {
     let (n_a, n_b) = (n("box"), n("multicast"));
     // Each of two warpgroups arrives by a lane for each block, and both blocks do so.
     let release = (0..trace.steps.len()).find(|step| word(trace.text(*step)) == Some("release"));
-    let arrivals = 2 * trace.steps[release.context("nothing is released")?].lanes.count_ones();
+    let arrivals = 2 * trace.steps[release.context("nothing is released")?].1.lanes.count_ones();
     let [rows, columns] = PAIR.tile;
     let (a, b) = (rows * ROW / KIB, columns * ROW / KIB);
     let mut drawing = Drawing::titled(
@@ -376,7 +376,7 @@ fn pieces(kernel: &'static str, shape: Shape, blocks: u32, whole: Option<i32>) -
             let at = *trace.buffers.last().context("C")?;
             let mut found: Vec<Piece> = Vec::new();
             let mut steps = 0;
-            for (i, step) in trace.steps.iter().enumerate() {
+            for (i, (_, step)) in trace.steps.iter().enumerate() {
                 match word(trace.text(i)) {
                     Some("release") => steps += 1,
                     Some("store") => {

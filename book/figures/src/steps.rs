@@ -67,9 +67,9 @@ impl Subject {
             tiles: tiles.map(|(name, dims)| Tile { name: name.into(), symbol: name.into(), dims: *dims }).collect(),
         };
         let trace = machine::block(&self.name, self.shape)?;
-        let steps: Vec<_> = trace.warps.iter().copied().zip(trace.steps.iter().cloned()).collect();
-        let (kernel, files, buffers) = (trace.kernel(), trace.files(), trace.buffers.as_slice());
-        let shown = Followed::new(&subject, &Traced { kernel, files, buffers, steps: &steps });
+        let (kernel, files) = (trace.kernel(), trace.files());
+        let block = Traced { kernel, files, buffers: &trace.buffers, steps: &trace.steps };
+        let shown = Followed::new(&subject, &block);
         shown.and_then(|followed| show(&followed)).map_err(Error::msg).with_context(|| self.label.clone())
     }
 }

@@ -58,10 +58,10 @@ fn load(ptx: &str) -> Result<(Gpu, Module), LoadError> {
     Ok((gpu, module))
 }
 
-/// What the first block of a launch did.
+/// Steps of the first block of a launch.
 pub(crate) struct BlockTrace {
     report: LaunchReport,
-    /// Steps, each with the number of its warp.
+    /// With the number of the warp of each.
     pub(crate) steps: Vec<(u32, Step)>,
     /// Addresses of the trial's buffers.
     pub(crate) buffers: Vec<u64>,

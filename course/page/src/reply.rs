@@ -34,7 +34,7 @@ struct Run {
     first: bool,
     /// The reader's own launch, which is not judged.
     launch: Option<Launch>,
-    /// Whether to return the steps of a block alone.
+    /// True for a run whose reply is the steps of a block alone.
     #[serde(default)]
     follow: bool,
 }

@@ -183,6 +183,7 @@ fn steps_that_the_stepper_cannot_show_are_refused_in_words() {
 fn committed_kernels() -> Vec<String> {
     let book: toml::Table = read("book/run.toml").parse().expect("TOML");
     let kernels = book["committed"].as_array().expect("kernels");
+    let sizes = &book["committed_sizes"];
     assert!(kernels.len() > 10);
     let request = |kernel: &toml::Value| {
         let mut kernel = serde_json::to_value(kernel).expect("a kernel");
@@ -191,7 +192,7 @@ fn committed_kernels() -> Vec<String> {
         let entry = kernel["entry"].as_str().expect("a name");
         let source = STEPS.iter().find_map(|step| step.kernel(entry)?.source).expect("a source");
         kernel["ptx"] = json!(with_only(&[entry], &read(format!("kernels/ptx/{source}.ptx"))));
-        json!({"name": name, "source": text, "headers": [], "committed": kernel, "shape": [96, 96, 64]}).to_string()
+        json!({"name": name, "source": text, "headers": [], "committed": kernel, "shape": sizes}).to_string()
     };
     kernels.iter().map(request).collect()
 }
@@ -212,6 +213,8 @@ fn committed_kernels_run_on_one_shape() {
 #[test]
 fn a_committed_kernel_with_another_launch_is_refused() {
     let maps = |a: &str, c: &str| json!(format!("M N K alpha {a} B:64x32/128 {c}"));
+    let store = committed_kernels().into_iter().find(|request| request.contains("gemm_v12_store_f32"));
+    let store: Value = serde_json::from_str(&store.expect("a kernel")).expect("JSON");
     for (field, value, words) in [
         ("arguments", maps("A:64x128/128", "C"), "argument 7, `C`, has 8 bytes"),
         ("arguments", maps("A:64x128/7", "C:32x64/128"), "`A:64x128/7` is no tensor map"),
@@ -221,8 +224,7 @@ fn a_committed_kernel_with_another_launch_is_refused() {
         ("entry", json!("nothing"), "has no kernel `nothing`"),
         ("entry", json!("sgemm_v12_six_bf16"), "splits its operands"),
     ] {
-        let store = committed_kernels().into_iter().find(|request| request.contains("gemm_v12_store_f32"));
-        let mut request: Value = serde_json::from_str(&store.expect("a kernel")).expect("JSON");
+        let mut request = store.clone();
         request["committed"][field] = value;
         let reply = page::reply(&request.to_string());
         assert!(reply.contains(words), "{words}: {reply}");

@@ -35,7 +35,7 @@ pub struct Tile {
     pub dims: [u32; 3],
 }
 
-/// What a block did.
+/// A launch's trace of one block.
 pub struct Traced<'t> {
     pub kernel: &'t DecodedKernel,
     /// Source files, by their numbers in the PTX.

@@ -4,24 +4,30 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use catalog::CatalogKernel;
 use catalog::provenance::{self, Stale};
 
 use crate::kernel_args::find_kernel;
 use crate::quote::{Sources, quoted};
 use crate::{Problem, RepoPaths};
 
+/// Returns the name of a kernel's source, without extension, and the committed PTX of that source.
+pub(crate) fn of_kernel(repo: &RepoPaths, kernel: &CatalogKernel) -> Result<(&'static str, String)> {
+    let source = kernel.source.with_context(|| format!("{} is not made from a source of ours", kernel.name))?;
+    let file = repo.root().join("kernels").join(source).with_extension("cu");
+    Ok((source, repo.read(&provenance::target_of(repo.root(), &file))?))
+}
+
 /// Returns a number for `{{#n ptxas KERNEL sm_90 registers}}`: a resource from the header of a kernel's PTX.
 pub(crate) fn number(repo: &RepoPaths, [kernel, device, what]: [&str; 3], sources: &mut Sources) -> Result<String> {
     let (_, known) = find_kernel(kernel)?;
-    let source = known.source.with_context(|| format!("{kernel} is not made from a source of ours"))?;
+    let (source, ptx) = of_kernel(repo, known)?;
     let unit = match what {
         "registers" => "registers",
         "shared" => "bytes smem",
         "spilled" => "bytes spilled",
         _ => bail!("ptxas reports registers, shared and spilled, not `{what}`"),
     };
-    let source_file = repo.root().join("kernels").join(source).with_extension("cu");
-    let ptx = repo.read(&provenance::target_of(repo.root(), &source_file))?;
     let value = provenance::ptxas(&ptx, kernel, device, unit)
         .with_context(|| format!("the header of kernels/ptx/{source}.ptx has no {what} of {kernel} on {device}"))?;
     let compiler =

@@ -46,7 +46,7 @@ fn summary(verdict: &Verdict) -> Vec<String> {
 }
 
 fn difference(case: &Case, ours: &str) -> String {
-    let judged = |ptx: &str| summary(&solutions::judged(&case.name, &case.task, &case.source, ptx));
+    let judged = |ptx: &str| summary(solutions::judged(&case.name, &case.task, &case.source, ptx));
     let (ours, theirs) = (judged(ours), judged(&case.ptx));
     let only = |these: &[String], those: &[String]| {
         these.iter().filter(|one| !those.contains(one)).cloned().collect::<Vec<_>>().join(", ")

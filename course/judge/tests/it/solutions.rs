@@ -4,7 +4,7 @@
 #![expect(clippy::panic, reason = "a test says what went wrong")]
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Mutex, OnceLock};
 
 use catalog::Shape;
 use tasks::edits::Tries;
@@ -51,14 +51,16 @@ pub(crate) fn judged_whole(solution: &Solution, ptx: &str) -> Verdict {
 }
 
 /// Returns the verdict on a kernel, which several tests need: each kernel is judged once in a process.
-pub(crate) fn judged(name: &str, task: &Task, source: &str, ptx: &str) -> Arc<Verdict> {
-    static KNOWN: Mutex<BTreeMap<String, Arc<OnceLock<Arc<Verdict>>>>> = Mutex::new(BTreeMap::new());
-    let known = Arc::clone(KNOWN.lock().expect("no panic").entry(format!("{name}\n{ptx}")).or_default());
-    let judge = || {
-        let sources = [(format!("{name}.cu"), source.to_owned())];
-        Arc::new(judge::judge_on(&request(task, ptx, &sources), &shapes(task)))
+pub(crate) fn judged(name: &str, task: &Task, source: &str, ptx: &str) -> &'static Verdict {
+    static KNOWN: Mutex<BTreeMap<String, &OnceLock<Verdict>>> = Mutex::new(BTreeMap::new());
+    let known: &OnceLock<Verdict> = {
+        let mut known = KNOWN.lock().expect("no panic");
+        known.entry(format!("{name}\n{ptx}")).or_insert_with(|| Box::leak(Box::default()))
     };
-    Arc::clone(known.get_or_init(judge))
+    known.get_or_init(|| {
+        let sources = [(format!("{name}.cu"), source.to_owned())];
+        judge::judge_on(&request(task, ptx, &sources), &shapes(task))
+    })
 }
 
 fn shapes(task: &Task) -> Vec<Shape> {
@@ -76,11 +78,9 @@ fn messages_of(verdict: &Verdict) -> String {
 /// Returns the first difference from the expected verdict.
 fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
     // What is said rests on more shapes.
-    let verdict = if solution.says.is_empty() {
-        judged(&solution.name, &solution.task, &solution.source, ptx)
-    } else {
-        Arc::new(judged_whole(solution, ptx))
-    };
+    let whole = (!solution.says.is_empty()).then(|| judged_whole(solution, ptx));
+    let on_few = || judged(&solution.name, &solution.task, &solution.source, ptx);
+    let verdict = whole.as_ref().unwrap_or_else(on_few);
     let (mut codes, mut expect) = (verdict.codes(), solution.expect.clone());
     codes.sort();
     expect.sort();
@@ -88,7 +88,7 @@ fn complaint(solution: &Solution, ptx: &str) -> Option<String> {
         [] => "passes".to_owned(),
         codes => format!("fails with {}", codes.join(", ")),
     };
-    let messages_of = messages_of(&verdict);
+    let messages_of = messages_of(verdict);
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some(text) = solution.says.iter().find(|text| !words(&messages_of).contains(&words(text))) {
         return Some(format!("{} does not say: {text}, but: {messages_of}", solution.name));
