@@ -17,7 +17,7 @@ commands! {
     Book(book::Args) => book::run,
     /// Download the compiler NVRTC 12.4 into target/nvrtc
     Setup(setup::Args) => setup::run,
-    /// Build the module with which pages of the book run kernels into target/page
+    /// Build the modules with which pages of the book run kernels into target/page
     Page(page::Args) => page::run,
     /// Compile CUDA sources to the PTX committed beside them
     Ptx(ptx::Args) => ptx::run,

@@ -9,7 +9,7 @@ use catalog::files::write_whole_bytes;
 use catalog::programs::all_on_path;
 use xtask_support::interrupt::{self, Waiting};
 use xtask_support::{CommandOutcome, output, paths};
-use zopfli::{Format, Options};
+use zopfli::{BlockType, Options, Write as _, ZlibEncoder};
 
 use crate::rustc;
 
@@ -28,9 +28,6 @@ const OPTIONS: &str = "-Ctarget-feature=+simd128 --cfg=getrandom_backend=\"unsup
 const MODULES: [(&str, &str, &[&str]); 2] =
     [("tensor.wasm", "tensor.js", &[]), ("page.wasm", "module.js", &["--features=page/scalar"])];
 
-/// Three times as many take off another 200 bytes.
-const ITERATIONS: NonZeroU64 = NonZeroU64::new(5).expect("not zero");
-
 pub(crate) fn run(_: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().context("the module is built in a checkout, and this folder is not one")?;
     let folder = root.join("target/page");
@@ -41,9 +38,7 @@ pub(crate) fn run(_: &Args) -> Result<CommandOutcome> {
             return Ok(CommandOutcome::Failed);
         }
         let module = std::fs::read(folder.join(TARGET).join("page/page.wasm")).context("reading page.wasm")?;
-        let mut packed = Vec::new();
-        let effort = Options { iteration_count: ITERATIONS, ..Options::default() };
-        zopfli::compress(effort, Format::Zlib, module.as_slice(), &mut packed)?;
+        let packed = deflated(&module).ok().context("packing page.wasm")?;
         let text = format!("self.tileModule = \"{}\";\n", base64(&packed));
         for (name, bytes) in [(name, module.as_slice()), (script, text.as_bytes())] {
             let path = folder.join(name);
@@ -53,6 +48,15 @@ pub(crate) fn run(_: &Args) -> Result<CommandOutcome> {
         output::print(&format!("target/page/{script}: a module of {all} kB, {packed} kB deflated\n"))?;
     }
     Ok(CommandOutcome::Passed)
+}
+
+fn deflated(module: &[u8]) -> Result<Vec<u8>, zopfli::Error> {
+    /// Three times as many take off another 200 bytes.
+    const ITERATIONS: NonZeroU64 = NonZeroU64::new(5).expect("not zero");
+    let effort = Options { iteration_count: ITERATIONS, ..Options::default() };
+    let mut encoder = ZlibEncoder::new(effort, BlockType::Dynamic, Vec::new())?;
+    encoder.write_all(module)?;
+    encoder.finish()
 }
 
 /// Builds a module with these options of Cargo; false when it does not build.
