@@ -368,7 +368,7 @@ fn the_module_replies_as_the_native_build_does() {
         let kernels = catalogue.tasks.iter().filter(|task| task.host.is_none());
         requests.extend(kernels.map(|task| request(task, &read(&task.solution), [65, 33, 40])));
         let wrong = solutions::load(root(), step).expect("solutions").into_iter();
-        let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(30);
+        let wrong = wrong.filter(|solution| !solution.expect.is_empty()).skip(5).step_by(10);
         requests.extend(wrong.map(|solution| request(&solution.task, &solution.source, [64; 3])));
     }
     requests.push(own_launch(SCALE, json!({})));
