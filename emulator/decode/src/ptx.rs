@@ -341,8 +341,10 @@ impl<'a> PtxLowering<'a> {
             "cp" if ALL => self.copy(instruction),
             "wgmma" if ALL => self.wgmma(instruction),
             "tex" if ALL => self.texture(instruction),
-            // Hints are invisible to a program.
-            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" => self.emit(OpKind::Nop),
+            // Hints are invisible to a program, and so is the end of earlier grids: grids run one after the other.
+            "prefetch" | "prefetchu" | "discard" | "applypriority" | "pmevent" | "griddepcontrol" => {
+                self.emit(OpKind::Nop)
+            }
             // The number of registers is invisible to a program.
             "setmaxnreg" => match &instruction.operands[..] {
                 [Operand::Immediate(Immediate::Int(n))] if (24..=256).contains(n) && n % 8 == 0 => {

@@ -24,13 +24,13 @@ pub fn fixtures() -> Vec<Fixture> {
 }
 
 /// Opcodes and first modifiers of rows that have no fixture: those that need barriers in shared memory, tensor maps or
-/// clusters, which `it/tensor.rs` and `it/steps.rs` run, and those of tensor cores, which `it/mma.rs` and `it/wgmma.rs`
-/// run.
+/// clusters, which `it/tensor.rs` and `it/steps.rs` run, those of tensor cores, which `it/mma.rs` and `it/wgmma.rs`
+/// run, and those of dependent launches, which the tests of `nvcuda` run.
 #[rustfmt::skip]
-const ELSEWHERE: [&str; 16] = [
+const ELSEWHERE: [&str; 17] = [
     "barrier.cluster", "mapa", "getctarank", "wmma", "ldmatrix", "mma", "movmatrix", "stmatrix", "mbarrier",
     "cp.async.bulk", "cp.async.mbarrier", "fence.proxy", "fence.mbarrier_init", "setmaxnreg", "wgmma",
-    "prefetch{,.param,.const}.tensormap",
+    "prefetch{,.param,.const}.tensormap", "griddepcontrol",
 ];
 
 fn is_elsewhere(row: &Row) -> bool {

@@ -19,19 +19,19 @@ fn check(body: &str, expected: &[&str]) {
 
 #[test]
 fn an_instruction_is_told_once_with_its_places() {
-    let wait = "griddepcontrol.wait;\n";
-    let what = "`griddepcontrol.wait` (programmatic dependent launch is not emulated yet) is not supported";
+    let hint = "createpolicy.cvt.L2.b64 p, q;\n";
+    let what = "`createpolicy.cvt.L2.b64` (cache policies are not emulated yet) is not supported";
     check(
-        &format!(".visible .entry _Z4gemmPf(\n.param .u64 p)\n{{\n{wait}ret;\n}}"),
+        &format!(".visible .entry _Z4gemmPf(\n.param .u64 p)\n{{\n{hint}ret;\n}}"),
         &[what, "  --> kernel gemm, PTX line 7"],
     );
     check(
-        &format!(".visible .entry k()\n{{\n.loc 1 12 5\n{wait}.loc 1 14 5\n{wait}{wait}ret;\n}}"),
+        &format!(".visible .entry k()\n{{\n.loc 1 12 5\n{hint}.loc 1 14 5\n{hint}{hint}ret;\n}}"),
         &[what, "  --> a/b.cu:12, kernel k, PTX line 7; 3 times, also in PTX lines 9, 10"],
     );
     check(
         &format!(
-            ".func (.param .b32 r) helper(.param .b32 x)\n{{\n{wait}ret;\n}}\n.entry k()\n{{\n.loc 1 3 5\n{wait}ret;\n}}"
+            ".func (.param .b32 r) helper(.param .b32 x)\n{{\n{hint}ret;\n}}\n.entry k()\n{{\n.loc 1 3 5\n{hint}ret;\n}}"
         ),
         &[what, "  --> function helper, PTX line 6; 2 times, also in PTX line 12"],
     );

@@ -6,6 +6,7 @@ use std::sync::Once;
 use cudarc::driver::sys::{self, CUjit_option, CUresult};
 
 pub(crate) const KERNELS: &str = include_str!("kernels.ptx");
+pub(crate) const DEPENDENT: &str = include_str!("ptx/dependent.ptx");
 
 /// Chooses the driver, once: the emulated one, unless `TILE_DEVICE` is `real`.
 pub(crate) fn driver() {

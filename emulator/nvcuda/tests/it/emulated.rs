@@ -3,10 +3,13 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use cudarc::driver::sys::CUresult::*;
+use cudarc::driver::sys::{self, CUresult::*};
 use emulator_client::CheckLevel;
 
-use crate::common::{OwnContext, alloc, emulator, function, launch, made, module, ok, report, run, synchronize};
+use crate::common::{
+    DEPENDENT, OwnContext, alloc, calls, emulator, function, launch, load_ptx, made, module, ok, report, run,
+    synchronize, words,
+};
 
 #[test]
 fn emulated_the_library_tells_its_name() {
@@ -27,6 +30,17 @@ fn emulated_a_launch_leaves_a_report() {
     assert_eq!(report["total"]["global_store_sectors"], 8);
     assert_eq!(report["checked"], false);
     emulator.set_checks(None);
+}
+
+#[test]
+fn emulated_instructions_of_dependent_launches_are_counted() {
+    let emulator = emulator();
+    let _own = OwnContext::new();
+    let address = alloc(4);
+    calls! { sys::cuMemsetD32_v2(address, 0, 1) }
+    ok(launch(function(load_ptx(DEPENDENT), "dependent"), 1, 1, &[address]));
+    assert_eq!(report(&emulator)["total"]["warp_instructions"], 7);
+    assert_eq!(words(address, 1), [1]);
 }
 
 #[test]
