@@ -425,12 +425,13 @@ export! {
         let attributes = unsafe { In::new(config.attributes.cast_const()).list(config.n_attributes as usize) }?;
         for attribute in attributes {
             match attribute.id {
-                // These attributes have no effect here.
+                // These attributes have no effect here; launches run one after the other.
                 ids::IGNORE | ids::ACCESS_POLICY_WINDOW | ids::SYNCHRONIZATION_POLICY | ids::CLUSTER_SCHEDULING_POLICY_PREFERENCE
-                | ids::PRIORITY | ids::MEM_SYNC_DOMAIN_MAP | ids::MEM_SYNC_DOMAIN => {}
+                | ids::PRIORITY | ids::MEM_SYNC_DOMAIN_MAP | ids::MEM_SYNC_DOMAIN
+                | ids::PROGRAMMATIC_STREAM_SERIALIZATION => {}
                 ids::COOPERATIVE => shape.cooperative = attribute.value[0] as u32 != 0,
                 ids::CLUSTER_DIMENSION => shape.cluster = cluster_dimension(&attribute.value),
-                ids::PROGRAMMATIC_STREAM_SERIALIZATION | ids::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}
+                ids::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}
                 other => {
                     diagnose::print_once(&format!("cuLaunchKernelEx: launch attribute {other} is not supported"));
                     return Err(ERROR_NOT_SUPPORTED);

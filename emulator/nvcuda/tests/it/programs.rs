@@ -6,13 +6,14 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 use cudarc::driver::sys::{
-    self, CUdevice_attribute as Attribute, CUfunction_attribute, CUpointer_attribute as Pointer,
+    self, CUdevice_attribute as Attribute, CUfunction_attribute, CUlaunchAttributeID as LaunchAttribute,
+    CUpointer_attribute as Pointer, CUstreamCaptureMode::*,
 };
 use cudarc::driver::{CudaContext, CudaModule, CudaStream, LaunchConfig, PushKernelArg};
 
 use crate::common::{
-    KERNELS, NONE, OwnContext, alloc, calls, driver, function, in_one_buffer, launch, launch_kernel, launch_on,
-    load_library, made, module, ok, rows_to_host, synchronize, words,
+    DEPENDENT, KERNELS, NONE, OwnContext, alloc, calls, driver, function, in_one_buffer, launch, launch_kernel,
+    launch_on, load_library, load_ptx, made, module, ok, rows_to_host, stream, synchronize, words,
 };
 
 fn start() -> (Arc<CudaContext>, Arc<CudaStream>, Arc<CudaModule>) {
@@ -175,6 +176,38 @@ fn extended_and_cooperative_launches() {
         sys::cuLaunchKernelEx(&config, nothing, null_mut(), null_mut()) => CUDA_ERROR_INVALID_VALUE,
         synchronize(),
     }
+}
+
+#[test]
+fn dependent_launches_keep_their_order() {
+    let _own = OwnContext::new();
+    let (stream, dependent) = (stream(1), function(load_ptx(DEPENDENT), "dependent"));
+    let mut address = alloc(4);
+    let mut arguments: [*mut c_void; 1] = [(&raw mut address).cast()];
+    // SAFETY: plain data, for which zeros are a value.
+    let (mut attribute, mut config): (sys::CUlaunchAttribute, sys::CUlaunchConfig) = unsafe { zeroed() };
+    attribute.id = LaunchAttribute::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+    attribute.value.programmaticStreamSerializationAllowed = 1;
+    [config.gridDimX, config.gridDimY, config.gridDimZ] = [1; 3];
+    [config.blockDimX, config.blockDimY, config.blockDimZ] = [1; 3];
+    (config.hStream, config.attrs, config.numAttrs) = (stream, &mut attribute, 1);
+    let mut launch_thrice = || {
+        for _ in 0..3 {
+            calls! { sys::cuLaunchKernelEx(&config, dependent, arguments.as_mut_ptr(), NONE) }
+        }
+    };
+    calls! { sys::cuMemsetD32Async(address, 1, 1, stream) }
+    launch_thrice();
+    calls! { sys::cuStreamSynchronize(stream) }
+    assert_eq!(words(address, 1), [15]);
+
+    let mut graph = null_mut();
+    calls! { sys::cuStreamBeginCapture_v2(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) }
+    launch_thrice();
+    calls! { sys::cuStreamEndCapture(stream, &mut graph) }
+    let exec = made!(cuGraphInstantiateWithFlags(graph, 0));
+    calls! { sys::cuGraphLaunch(exec, stream), sys::cuStreamSynchronize(stream) }
+    assert_eq!(words(address, 1), [127]);
 }
 
 #[test]
