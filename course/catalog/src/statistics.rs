@@ -14,3 +14,29 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
 pub fn six_digits(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
+
+/// Fits non-negative constants to measured values, each the sum of constants times their terms: least squares of relative
+/// errors, by coordinates.
+pub fn fit<const N: usize>(measured: &[([f64; N], f64)]) -> [f64; N] {
+    const SWEEPS: usize = 20_000;
+    let mut squares = [[0.0; N]; N];
+    let mut toward = [0.0; N];
+    for (terms, value) in measured {
+        for (i, term) in terms.iter().enumerate() {
+            toward[i] += term / value;
+            for (j, other) in terms.iter().enumerate() {
+                squares[i][j] += term * other / (value * value);
+            }
+        }
+    }
+    let mut constants = [0.0; N];
+    for _ in 0..SWEEPS {
+        for i in 0..N {
+            if squares[i][i] > 0.0 {
+                let others: f64 = (0..N).filter(|j| *j != i).map(|j| squares[i][j] * constants[j]).sum();
+                constants[i] = f64::max(0.0, (toward[i] - others) / squares[i][i]);
+            }
+        }
+    }
+    constants
+}

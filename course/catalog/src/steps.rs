@@ -111,9 +111,12 @@ const fn transposed(name: &'static str, (a, b): (bool, bool)) -> CatalogKernel {
     CatalogKernel { name, source: Some("v08_gemm_transposed"), work: Work::SgemmTransposed { a, b } }
 }
 
+const fn on_tensor_cores(operands: Format, result: Format) -> Work {
+    Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false }
+}
+
 const fn tensor(name: &'static str, (source, operands, result): (&'static str, Format, Format)) -> CatalogKernel {
-    let work = Work::Tensor { operands, result, b_transposed: false, fast_accumulation: false };
-    CatalogKernel { name, source: Some(source), work }
+    CatalogKernel { name, source: Some(source), work: on_tensor_cores(operands, result) }
 }
 
 /// Returns a kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
@@ -259,11 +262,13 @@ pub const STEPS: &[Step] = steps! {
         with_b_transposed("v12_fp8", Format::E4m3, Format::Bf16, true): "gemm_v12_fp8_fast_bf16";
         with_b_transposed("v12_fp8", Format::E4m3, Format::Fp32, false): "gemm_v12_fp8_f32";
         with_b_transposed("v12_fp8", Format::E4m3, Format::Bf16, false): "gemm_v12_fp8_bf16";
+        plain(on_tensor_cores(Format::Bf16, Format::Fp32)): "v12_gemm_f32";
+        plain(on_tensor_cores(Format::Bf16, Format::Bf16)): "v12_gemm_bf16";
     ];
 };
 
-/// Sources of the kernels that the library of v11 chooses from; no step runs one of them alone.
-pub const LIBRARY_SOURCES: [&str; 2] = ["v11_gemm", "v11_pack"];
+/// Sources of the kernels that the libraries of v11 and v12 choose from; no step runs one of them alone.
+pub const LIBRARY_SOURCES: [&str; 4] = ["v11_gemm", "v11_pack", "v12_gemm", "v12_pack"];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod counters;
 pub(crate) mod cublas;
+pub mod dependent;
 pub mod foreign;
 pub mod map;
 pub(crate) mod meter;

@@ -89,16 +89,16 @@ pub struct Transpose<'a> {
     pub output: &'a mut CudaSlice<f32>,
 }
 
-/// C = A · B by cuBLAS: what there is at a call.
+/// C = A · B by a library: what there is at a call.
 #[derive(Debug)]
-pub struct Product<'a> {
+pub struct Product<'a, T = f32, R = T> {
     pub shape: Shape,
     /// M × K, row-major.
-    pub a: &'a CudaSlice<f32>,
+    pub a: &'a CudaSlice<T>,
     /// K × N, row-major.
-    pub b: &'a CudaSlice<f32>,
+    pub b: &'a CudaSlice<T>,
     /// M × N, row-major.
-    pub c: &'a mut CudaSlice<f32>,
+    pub c: &'a mut CudaSlice<R>,
 }
 
 /// Grid, block and dynamic shared memory for a shape.
@@ -108,8 +108,9 @@ pub(crate) type LaunchTranspose = fn(Transpose<'_>) -> Result<(), DriverError>;
 pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError>;
 pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
 pub(crate) type LibraryError = Box<dyn std::error::Error + Send + Sync>;
-pub(crate) type OpenLibrary = fn(stream: &Arc<CudaStream>) -> Result<MultiplyLibrary, LibraryError>;
-pub(crate) type MultiplyLibrary = Box<dyn Fn(Product<'_>) -> Result<(), LibraryError>>;
+pub(crate) type OpenLibrary<T = f32, R = T> =
+    fn(stream: &Arc<CudaStream>) -> Result<MultiplyLibrary<T, R>, LibraryError>;
+pub(crate) type MultiplyLibrary<T, R> = Box<dyn Fn(Product<'_, T, R>) -> Result<(), LibraryError>>;
 /// Returns the number of blocks of a kernel whose blocks share out tiles.
 pub(crate) type Blocks = fn(tiles: u32, n_sms: u32) -> u32;
 /// Checks a shape; returns the requirement of the kernel that it does not meet, if any.
@@ -161,10 +162,10 @@ pub enum LaunchKind {
         open: OpenCublas,
         multiply: MultiplyCublas,
     },
-    /// An FP32 product by a library of the step, which chooses among kernels.
+    /// A product by a library of the step, which chooses among kernels.
     Library {
         /// Starts the library, once.
-        open: OpenLibrary,
+        open: OpenLibraryFn,
     },
 }
 
@@ -187,6 +188,26 @@ pub enum LaunchFn {
     E4m3ToBf16(LaunchGemm<E4m3, Bf16>),
     Transpose(LaunchTranspose),
 }
+
+/// The start of a step's library, by the types of its operands and of its result.
+#[derive(Debug, Clone, Copy)]
+pub enum OpenLibraryFn {
+    Fp32(OpenLibrary),
+    Bf16(OpenLibrary<Bf16, f32>),
+    Bf16ToBf16(OpenLibrary<Bf16>),
+}
+
+/// One expression for libraries of all types.
+macro_rules! match_library {
+    ($library:expr, $open:ident => $product:expr $(,)?) => {
+        match $library {
+            $crate::kernel::OpenLibraryFn::Fp32($open) => $product,
+            $crate::kernel::OpenLibraryFn::Bf16($open) => $product,
+            $crate::kernel::OpenLibraryFn::Bf16ToBf16($open) => $product,
+        }
+    };
+}
+pub(crate) use match_library;
 
 /// One expression for the launches of products of all types, and one for those of transposes.
 macro_rules! match_launch {
@@ -274,7 +295,15 @@ impl Kernel {
     }
 
     pub const fn library(name: &'static str, open: OpenLibrary) -> Self {
-        Self::new(name, LaunchKind::Library { open })
+        Self::new(name, LaunchKind::Library { open: OpenLibraryFn::Fp32(open) })
+    }
+
+    pub const fn library_of_bf16(name: &'static str, open: OpenLibrary<Bf16, f32>) -> Self {
+        Self::new(name, LaunchKind::Library { open: OpenLibraryFn::Bf16(open) })
+    }
+
+    pub const fn library_of_bf16_to_bf16(name: &'static str, open: OpenLibrary<Bf16>) -> Self {
+        Self::new(name, LaunchKind::Library { open: OpenLibraryFn::Bf16ToBf16(open) })
     }
 
     /// Returns the sibling in Rust, which is launched in the same way; `None` where there is none.
@@ -327,9 +356,8 @@ impl Kernel {
     pub fn computes(&self, work: Work) -> bool {
         match (self.kind, work) {
             (LaunchKind::Device { launch, .. }, work) => launch.does(work),
-            (LaunchKind::Cpu(_), Work::Cpu)
-            | (LaunchKind::Cublas { .. }, Work::Cublas)
-            | (LaunchKind::Library { .. }, Work::Sgemm) => true,
+            (LaunchKind::Library { open }, work) => open.does(work),
+            (LaunchKind::Cpu(_), Work::Cpu) | (LaunchKind::Cublas { .. }, Work::Cublas) => true,
             _ => false,
         }
     }
@@ -385,6 +413,21 @@ impl LaunchFn {
                 | (Self::E4m3(_), (E4m3, Fp32))
                 | (Self::E4m3ToBf16(_), (E4m3, Bf16))
         )
+    }
+}
+
+impl OpenLibraryFn {
+    fn does(self, work: Work) -> bool {
+        match (self, work) {
+            (Self::Fp32(_), Work::Sgemm) => true,
+            (Self::Bf16(_), Work::Tensor { operands, result, .. }) => {
+                (operands, result) == (Format::Bf16, Format::Fp32)
+            }
+            (Self::Bf16ToBf16(_), Work::Tensor { operands, result, .. }) => {
+                (operands, result) == (Format::Bf16, Format::Bf16)
+            }
+            _ => false,
+        }
     }
 }
 

@@ -74,7 +74,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 pub use catalog::Shape;
 pub use catalog::process::Exit;
 pub use commands::sums;
-pub use device::{Gpu, foreign, map, parts, roofline, session};
+pub use device::{Gpu, dependent, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{
     Cpu, Gemm, Kernel, KernelSource, LaunchKind, Prepared, Product, Transpose, blocks, grid_1d, grid_of_tiles,

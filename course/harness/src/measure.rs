@@ -17,7 +17,7 @@ use crate::device::cublas;
 use crate::device::session::{Launch, Operands};
 use crate::kernel::{
     Gemm, Kernel, KernelSource, LaunchGemm, LaunchKind, LaunchTranspose, MultiplyCublas, MultiplyLibrary, Product,
-    Transpose, match_launch,
+    Transpose, match_launch, match_library,
 };
 use crate::measure::case::Case;
 use crate::measure::machine::{Functions, Loaded, LoadedMachineCode};
@@ -81,10 +81,10 @@ pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case
                 Err(error) => Ok(KernelOutcome::not_run(cublas::does_not_start(error))),
             }
         }
-        LaunchKind::Library { open } => match open(&gpu.stream) {
+        LaunchKind::Library { open } => match_library!(open, open => match open(&gpu.stream) {
             Ok(multiply) => subject(None).product(case.problems(), &|_, shape, _| own_library(&multiply, shape)),
             Err(why) => Ok(KernelOutcome::not_run(why.to_string())),
-        },
+        }),
         LaunchKind::Cpu(cpu) => Ok(host::measure(kernel, cpu, case, setup.purpose)),
     }
 }
@@ -156,11 +156,11 @@ pub(crate) fn transpose(
     })
 }
 
-fn product(shape: Shape, operands: Operands<'_, f32>) -> Product<'_> {
+fn product<T: Real, R: Real>(shape: Shape, operands: Operands<'_, T, R>) -> Product<'_, T, R> {
     Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c }
 }
 
-pub(crate) fn own_library(multiply: &MultiplyLibrary, shape: Shape) -> Launch<'_, f32> {
+pub(crate) fn own_library<T: Real, R: Real>(multiply: &MultiplyLibrary<T, R>, shape: Shape) -> Launch<'_, T, R> {
     Box::new(move |operands| multiply(product(shape, operands)).map_err(|error| StepError::CouldNot(error.to_string())))
 }
 

@@ -119,28 +119,9 @@ pub fn expected(constants: &CostTerms, terms: &CostTerms) -> f64 {
     constants.iter().zip(terms).map(|(constant, term)| constant * term).sum()
 }
 
-/// Fits non-negative constants to measured pairs of terms and time: least squares of relative errors, by coordinates.
+/// Fits constants to measured pairs of terms and time.
 pub fn fit(measured: &[(CostTerms, f64)]) -> CostTerms {
-    const SWEEPS: usize = 20_000;
-    let mut squares = [[0.0; TERMS]; TERMS];
-    let mut toward = [0.0; TERMS];
-    for (terms, time) in measured {
-        let terms = <[f64; TERMS]>::from(*terms);
-        for (i, term) in terms.iter().enumerate() {
-            toward[i] += term / time;
-            for (j, other) in terms.iter().enumerate() {
-                squares[i][j] += term * other / (time * time);
-            }
-        }
-    }
-    let mut constants = [0.0; TERMS];
-    for _ in 0..SWEEPS {
-        for i in 0..TERMS {
-            if squares[i][i] > 0.0 {
-                let others: f64 = (0..TERMS).filter(|j| *j != i).map(|j| squares[i][j] * constants[j]).sum();
-                constants[i] = f64::max(0.0, (toward[i] - others) / squares[i][i]);
-            }
-        }
-    }
-    constants.into()
+    let measured: Vec<_> =
+        measured.iter().map(|(terms, time)| (<[f64; TERMS]>::from(*terms), *time)).collect();
+    catalog::statistics::fit(&measured).into()
 }

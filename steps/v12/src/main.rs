@@ -1,7 +1,9 @@
 //! v12: Hopper, whose tensor cores read operands in shared memory, which the TMA fills.
 
+mod drawn;
 #[cfg(test)]
 mod tests;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -139,7 +141,16 @@ fn two_each(tiles: u32, _: u32) -> u32 {
 }
 
 fn main() -> ExitCode {
-    harness::main("v12", &kernels())
+    match std::env::args().nth(1).as_deref() {
+        Some("tune") => tune::main(),
+        // Prints sizes for `--size`.
+        Some("shapes") => {
+            let shapes: Vec<_> = drawn::shapes().iter().map(Shape::to_string).collect();
+            let written = harness::out::write(&format!("{}\n", shapes.join(",")));
+            harness::exit_code(written.map(|()| ExitCode::SUCCESS))
+        }
+        _ => harness::main("v12", &kernels()),
+    }
 }
 
 fn kernels() -> Vec<Kernel> {
@@ -173,7 +184,21 @@ fn kernels() -> Vec<Kernel> {
     let tf32 = tf32.requires(lacks_aligned_rows_of_tf32).persistent_blocks(persistent_pairs);
     let fp8 = [both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST), both_of_fp8!("gemm_v12_fp8", FP8)];
     let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());
-    mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).collect()
+    let libraries = [
+        Kernel::library_of_bf16("v12_gemm_f32", |stream| {
+            let gemm = v12::gemm::Gemm::load(stream)?;
+            Ok(Box::new(move |product| {
+                Ok(gemm.multiply(&v12::gemm::Product::new(product.shape), product.a, product.b, product.c)?)
+            }))
+        }),
+        Kernel::library_of_bf16_to_bf16("v12_gemm_bf16", |stream| {
+            let gemm = v12::gemm::Gemm::load(stream)?;
+            Ok(Box::new(move |product| {
+                Ok(gemm.multiply(&v12::gemm::Product::new(product.shape), product.a, product.b, product.c)?)
+            }))
+        }),
+    ];
+    mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).chain(libraries).collect()
 }
 
 /// Returns whether a tensor map can have rows of `cols` elements.

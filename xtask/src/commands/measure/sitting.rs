@@ -41,7 +41,7 @@ enum Part {
     Duels,
     /// Times of all kernels beside cuBLAS, or a copy
     Times,
-    /// Times of v11's library on the shapes that a seed draws
+    /// Times of the libraries of v11 and v12 on the shapes that a seed draws
     Drawn,
     /// The most that tensor cores do
     Ceilings,
@@ -62,9 +62,10 @@ const ALL: [Part; 8] = {
 };
 
 /// The kernels of long duels, by a part of their names: the fastest of a step at these sizes.
-const DUELS: [(&str, &str, &str); 8] = [
+const DUELS: [(&str, &str, &str); 9] = [
     ("v07", "sgemm_v07_double_buffer", "1024,2048,4096,8192"),
     ("v11", "v11_gemm", "256,512,1024,1536,2048,3072,4096,6144,8192"),
+    ("v12", "v12_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
     ("v12", "gemm_v12_small_64x64", "256,512"),
     ("v12", "gemm_v12_small_64x128", "1024"),
     ("v12", "gemm_v12_small_128x128", "1000,1280"),
@@ -188,9 +189,12 @@ impl Sitting {
                 duels.into_iter().collect()
             }
             Part::Drawn => {
-                let output = Command::new(programs::find_program("v11")?).arg("shapes").output()?;
-                let shapes = String::from_utf8(output.stdout)?;
-                Ok(vec![self.bench(&["v11"], &["--kernel", "v11_gemm", "--size", shapes.trim()])?])
+                let of = |(step, library): (&'static str, &str)| {
+                    let output = Command::new(programs::find_program(step)?).arg("shapes").output()?;
+                    let shapes = String::from_utf8(output.stdout)?;
+                    self.bench(&[step], &["--kernel", library, "--size", shapes.trim()])
+                };
+                [("v11", "v11_gemm"), ("v12", "v12_gemm")].map(of).into_iter().collect()
             }
             Part::Times => {
                 let with_code = STEPS.iter().rev().filter(|step| ours(step).count() > 0);

@@ -9,20 +9,20 @@ use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::{kernels, paths, step_args};
 
-const STEP: &str = "v11";
-const COSTS: &str = "steps/v11/data/costs.json";
-/// The file with all times to which the costs were fitted.
-const SAMPLES: &str = "steps/v11/data/samples.tsv";
-/// The file with the fastest of all plans that were searched.
+/// Steps whose libraries choose plans, and the libraries' names. Under `steps/ID/data`: `costs.json`, and `samples.tsv`
+/// with all times to which the costs were fitted.
+const LIBRARIES: [(&str, &str); 2] = [("v11", "v11_gemm"), ("v12", "v12_gemm")];
+/// The step that has plans to search, and the file with the fastest.
+const SEARCHED: &str = "v11";
 const FOUND: &str = "steps/v11/data/found.json";
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples: cargo xtask tune v11\n          cargo xtask tune v11 --search --seconds 120")]
+#[command(after_help = "Examples: cargo xtask tune v12\n          cargo xtask tune v11 --search --seconds 120")]
 pub(crate) struct Args {
-    /// The step: `v11`
+    /// The step: `v11` or `v12`
     #[arg(value_name = "STEP")]
     step: String,
-    /// Search all possible plans instead of measuring those in use
+    /// Search all possible plans of v11 instead of measuring those in use
     #[arg(long)]
     search: bool,
     /// Time for compiling and predicting plans, the most promising first
@@ -39,28 +39,32 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps("tune", std::slice::from_ref(&args.step))?;
     let me = paths::command_name();
-    let [step] = steps.as_slice() else { bail!(Stop::Usage(format!("one step at a time: {me} tune {STEP}"))) };
-    if step.id != STEP {
-        bail!(Stop::Usage(format!("{} has no plans to choose from; {STEP} has: {me} tune {STEP}", step.id)));
+    let [step] = steps.as_slice() else { bail!(Stop::Usage(format!("one step at a time: {me} tune v12"))) };
+    let Some(library @ (id, _)) = LIBRARIES.into_iter().find(|(id, _)| *id == step.id) else {
+        bail!(Stop::Usage(format!("{} has no plans to choose from; v11 and v12 have: {me} tune v12", step.id)));
+    };
+    if args.search && id != SEARCHED {
+        bail!(Stop::Usage(format!("{id} has no plans to search; {SEARCHED} has: {me} tune {SEARCHED} --search")));
     }
-    let root = paths::checkout().with_context(|| format!("{COSTS} is in a checkout, and this folder is not one"))?;
+    let data = format!("steps/{id}/data");
+    let root = paths::checkout().with_context(|| format!("{data} is in a checkout, and this folder is not one"))?;
     let programs = kernels::programs(&steps)?;
     if args.search {
         let (programs, seconds, most, save) = (&programs, args.seconds, args.most, args.save);
         let found = search::Search { root: &root, programs, step, seconds, most, save }.run()?;
-        return written(&root, FOUND, &found);
+        return written(&root, FOUND, &found, library);
     }
-    let words = ["tune".to_owned(), root.join(SAMPLES).display().to_string()];
+    let words = ["tune".to_owned(), root.join(&data).join("samples.tsv").display().to_string()];
     let costs = programs.output_of(step, &words)?;
-    written(&root, COSTS, &costs)
+    written(&root, &format!("{data}/costs.json"), &costs, library)
 }
 
 /// Writes what was measured, if anything was.
-fn written(root: &Path, file: &str, measured: &str) -> Result<CommandOutcome> {
+fn written(root: &Path, file: &str, measured: &str, (id, library): (&str, &str)) -> Result<CommandOutcome> {
     if !measured.trim().is_empty() {
         catalog::files::write_whole(&root.join(file), measured).with_context(|| format!("writing {file}"))?;
         output::note(&format!(
-            "wrote {file}; what the step chooses now: {} bench {STEP} --kernel v11_gemm",
+            "wrote {file}; what the library chooses now: {} bench {id} --kernel {library}",
             paths::command_name()
         ));
     }

@@ -1,0 +1,417 @@
+//! A GEMM library: chooses a plan for each product, and launches its kernel.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
+use cudarc::driver::sys::{
+    CUdeviceptr, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr,
+    DriverError, LaunchConfig,
+};
+use cudarc::nvrtc::Ptx;
+use harness::map::{Element, Matrix, Swizzle, TensorMap};
+use harness::{Bf16, KernelSource, Shape, StepError, blocks, code, dependent, to_i32};
+use serde::{Deserialize, Serialize};
+
+use crate::plans::{DEPTH, LINE, PLANS, Plan, TERMS, Work, terms};
+
+const KERNELS: KernelSource = code!("v12_gemm");
+const PACK: KernelSource = code!("v12_pack");
+/// Capability that the machine code is compiled for.
+const CAPABILITY: (i32, i32) = (9, 0);
+
+/// An element of C.
+pub trait Output: DeviceRepr {
+    const ELEMENT: Element;
+    /// End of the names of its kernels.
+    const SUFFIX: &'static str;
+}
+
+impl Output for f32 {
+    const ELEMENT: Element = Element::F32;
+    const SUFFIX: &'static str = "f32";
+}
+
+impl Output for Bf16 {
+    const ELEMENT: Element = Element::Bf16;
+    const SUFFIX: &'static str = "bf16";
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A as M × K, B as K × N.
+    AsIs,
+    /// A as K × M, B as N × K.
+    Transposed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Activation {
+    None,
+    Relu,
+    /// By its usual approximation.
+    Gelu,
+}
+
+/// `C = activation(alpha · op(A) · op(B) + beta · old + bias)`, all row-major.
+#[derive(Debug, Clone, Copy)]
+pub struct Product<'a, R> {
+    pub shape: Shape,
+    pub a: Layout,
+    pub b: Layout,
+    pub alpha: f32,
+    /// Factor of the old C. With 0, it is not read.
+    pub beta: f32,
+    /// M × N elements in place of the old C, such as the input of a residual block.
+    pub old: Option<&'a CudaSlice<R>>,
+    /// N floats, one for each column.
+    pub bias: Option<&'a CudaSlice<f32>>,
+    pub activation: Activation,
+}
+
+impl<R> Product<'_, R> {
+    pub const fn new(shape: Shape) -> Self {
+        Self {
+            shape,
+            a: Layout::AsIs,
+            b: Layout::AsIs,
+            alpha: 1.0,
+            beta: 0.0,
+            old: None,
+            bias: None,
+            activation: Activation::None,
+        }
+    }
+
+    fn needs_epilogue(&self) -> bool {
+        self.beta != 0.0 || self.bias.is_some() || self.activation != Activation::None
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
+    Capability((i32, i32)),
+    #[error("{0} is not a valid shape: M, N and K must be at least 1")]
+    Empty(Shape),
+    #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
+    TooLarge { operand: &'static str, elements: usize },
+    #[error("{operand} needs {needed} elements for this shape, and has {there}")]
+    TooShort { operand: &'static str, needed: usize, there: usize },
+    #[error("{}", harness::describe(*.0))]
+    Driver(#[from] DriverError),
+}
+
+impl From<Error> for StepError {
+    fn from(error: Error) -> Self {
+        Self::CouldNot(error.to_string())
+    }
+}
+
+/// What a kernel takes of an epilogue.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+struct Epilogue {
+    alpha: f32,
+    beta: f32,
+    bias: CUdeviceptr,
+    activation: Activation,
+}
+
+/// A plan for a product, and the operands that are copied for it first.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Choice {
+    /// Index in [`PLANS`].
+    pub plan: usize,
+    pub packed: [bool; 2],
+    /// Expected microseconds.
+    pub expected: f64,
+}
+
+/// Measurements (`cargo xtask tune v12`) by which plans are chosen.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    pub device: String,
+    pub driver: String,
+    pub date: String,
+    pub n_sms: usize,
+    /// Microseconds of each of the [`terms`], by kernel.
+    pub kernels: BTreeMap<String, [f64; TERMS]>,
+    /// The fastest kernels of usual sizes, by shape: of several that are near each other, the terms may name another.
+    pub fastest: BTreeMap<String, [String; 2]>,
+}
+
+impl Costs {
+    pub fn committed() -> Self {
+        serde_json::from_str(include_str!("../data/costs.json")).expect("a test reads it")
+    }
+}
+
+/// The kernels, loaded, for products in one stream, where they may share the memory for packed operands.
+#[derive(Debug)]
+pub struct Gemm {
+    stream: Arc<CudaStream>,
+    /// Kernels of [`PLANS`] by the suffix of C.
+    kernels: BTreeMap<&'static str, Vec<CudaFunction>>,
+    pack: CudaFunction,
+    /// Copies of A and B in the layout that kernels read, kept for the next product.
+    packed: RefCell<[Option<CudaSlice<Bf16>>; 2]>,
+    pub n_sms: usize,
+    costs: Costs,
+}
+
+/// Returns a module as machine code where the card runs it, else as PTX: the emulated device.
+fn load(context: &Arc<CudaContext>, code: KernelSource) -> Result<Arc<CudaModule>, DriverError> {
+    match emulator_client::find() {
+        None => context.load_module(Ptx::from_binary(code.cubin.to_vec())),
+        Some(_) => context.load_module(Ptx::from_src(code.ptx)),
+    }
+}
+
+impl Gemm {
+    pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        let context = stream.context();
+        let capability = context.compute_capability()?;
+        if capability != CAPABILITY {
+            return Err(Error::Capability(capability));
+        }
+        let module = load(context, KERNELS)?;
+        let n_sms = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
+        let n_sms = usize::try_from(n_sms).unwrap_or(1);
+        let kernels = |suffix: &'static str| {
+            let kernels = PLANS.iter().map(|plan| {
+                let kernel = module.load_function(&kernel_name(plan, suffix))?;
+                let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes.cast_signed();
+                kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+                Ok(kernel)
+            });
+            Ok::<_, DriverError>((suffix, kernels.collect::<Result<_, DriverError>>()?))
+        };
+        Ok(Self {
+            stream: stream.clone(),
+            kernels: [kernels(f32::SUFFIX)?, kernels(Bf16::SUFFIX)?].into(),
+            pack: load(context, PACK)?.load_function("pack_v12")?,
+            packed: RefCell::default(),
+            n_sms,
+            costs: Costs::committed(),
+        })
+    }
+
+    /// Enqueues the product on the stream.
+    pub fn multiply<R: Output>(
+        &self,
+        product: &Product<'_, R>,
+        a: &impl DevicePtr<Bf16>,
+        b: &impl DevicePtr<Bf16>,
+        c: &mut impl DevicePtrMut<R>,
+    ) -> Result<(), Error> {
+        self.multiply_by(product, None, a, b, c)
+    }
+
+    /// Enqueues the product by a plan of the caller's choice, or else by that of the least expected time.
+    ///
+    /// # Panics
+    /// Panics if the plan does not take the product as the choice leaves it.
+    pub fn multiply_by<R: Output>(
+        &self,
+        product: &Product<'_, R>,
+        choice: Option<Choice>,
+        a: &impl DevicePtr<Bf16>,
+        b: &impl DevicePtr<Bf16>,
+        c: &mut impl DevicePtrMut<R>,
+    ) -> Result<(), Error> {
+        let Shape { m, n, k } = product.shape;
+        let more = [
+            ("the old C", product.old.map_or(m * n, CudaSlice::len)),
+            ("bias", product.bias.map_or(n, CudaSlice::len)),
+        ];
+        check(product.shape, [a.len(), b.len(), c.len()], more)?;
+        let (a, _reading_a) = a.device_ptr(&self.stream);
+        let (b, _reading_b) = b.device_ptr(&self.stream);
+        let (c, _writing_c) = c.device_ptr_mut(&self.stream);
+        let old = product.old.map(|old| old.device_ptr(&self.stream));
+        let bias = product.bias.map(|bias| bias.device_ptr(&self.stream));
+        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
+        let c = Matrix { address: c, rows: m, cols: n, pitch: n, element: R::ELEMENT };
+        let choice = choice.unwrap_or_else(|| self.choose(product, operands, c));
+        let mut packed = self.packed.borrow_mut();
+        let mut matrices = operands.map(|operand| operand.matrix);
+        for (i, operand) in operands.into_iter().enumerate() {
+            if choice.packed[i] {
+                matrices[i] = self.pack(operand, &mut packed[i])?;
+            }
+        }
+        let epilogue = Epilogue {
+            alpha: product.alpha,
+            beta: product.beta,
+            bias: bias.as_ref().map_or(0, |(address, _)| *address),
+            activation: product.activation,
+        };
+        let old = old.as_ref().map_or(c.address, |(address, _)| *address);
+        self.launch::<R>(product.shape, choice.plan, epilogue, matrices, old, c)
+    }
+
+    // ANCHOR: choose
+    /// Returns all plans that can do a product, with the time that is expected of each.
+    fn choices<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> Vec<Choice> {
+        let packed = operands.map(|operand| !operand.is_ready());
+        let can = |plan: &Plan| {
+            (plan.stores_anywhere() || c.can_be_mapped()) && (plan.fused || !product.needs_epilogue())
+        };
+        let all = PLANS.iter().enumerate().filter(|(_, plan)| can(plan));
+        let work = Work { shape: product.shape, result_bytes: size_of::<R>(), packed };
+        let choice = |(i, plan): (usize, &Plan)| {
+            let constants = self.costs.kernels.get(&kernel_name(plan, R::SUFFIX));
+            let terms = terms(plan, &work, self.n_sms);
+            let cost =
+                |constants: &[f64; TERMS]| terms.iter().zip(constants).map(|(term, us)| term * us).sum();
+            Choice { plan: i, packed, expected: constants.map_or(f64::INFINITY, cost) }
+        };
+        all.map(choice).collect()
+    }
+
+    fn choose<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> Choice {
+        let all = self.choices(product, operands, c);
+        let known = self.costs.fastest.get(&product.shape.to_string());
+        let is_known = |choice: &&Choice| {
+            let name = kernel_name(&PLANS[choice.plan], R::SUFFIX);
+            choice.packed == [false; 2] && known.is_some_and(|names| names.contains(&name))
+        };
+        let least = all.iter().min_by(|a, b| a.expected.total_cmp(&b.expected));
+        *all.iter().find(is_known).or(least).expect("some plans store any C, with any epilogue")
+    }
+    // ANCHOR_END: choose
+
+    /// Returns all choices for a plain product of matrices that are stored row after row without gaps.
+    pub fn all_choices<R: Output>(&self, shape: Shape) -> Vec<Choice> {
+        let Shape { m, n, k } = shape;
+        let operands = [Operand::new(0, [m, k], Layout::AsIs), Operand::new(0, [k, n], Layout::AsIs)];
+        let c = Matrix { address: 0, rows: m, cols: n, pitch: n, element: R::ELEMENT };
+        self.choices(&Product::<R>::new(shape), operands, c)
+    }
+
+    /// Returns a copy of an operand, row-major with rows on 16 bytes.
+    fn pack(&self, operand: Operand, room: &mut Option<CudaSlice<Bf16>>) -> Result<Matrix, Error> {
+        const TILE: u32 = 64;
+        const THREADS: (u32, u32, u32) = (32, 8, 1);
+        let Matrix { address, rows, cols, .. } = operand.matrix;
+        let pitch = cols.next_multiple_of(LINE);
+        if room.as_ref().is_none_or(|room| room.len() < rows * pitch) {
+            // SAFETY: the kernel writes all of what is read.
+            *room = Some(unsafe { self.stream.alloc(rows * pitch) }?);
+        }
+        let room = room.as_mut().expect("it was made above");
+        let (to, _writing) = room.device_ptr_mut(&self.stream);
+        let sizes =
+            [to_i32(rows), to_i32(cols), to_i32(pitch), i32::from(operand.layout == Layout::Transposed)];
+        let mut arguments: [*mut c_void; 6] = [
+            (&raw const sizes[0]).cast_mut().cast(),
+            (&raw const sizes[1]).cast_mut().cast(),
+            (&raw const sizes[2]).cast_mut().cast(),
+            (&raw const sizes[3]).cast_mut().cast(),
+            (&raw const address).cast_mut().cast(),
+            (&raw const to).cast_mut().cast(),
+        ];
+        let config = LaunchConfig {
+            grid_dim: (blocks(pitch, TILE), blocks(rows, TILE), 1),
+            block_dim: THREADS,
+            shared_mem_bytes: 0,
+        };
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows * cols
+        // elements, the copy rows * pitch.
+        unsafe { dependent::launch(&self.stream, &self.pack, config, &mut arguments) }?;
+        Ok(Matrix { address: to, pitch, ..operand.matrix })
+    }
+
+    fn launch<R: Output>(
+        &self,
+        shape: Shape,
+        plan: usize,
+        epilogue: Epilogue,
+        [a, b]: [Matrix; 2],
+        old: CUdeviceptr,
+        c: Matrix,
+    ) -> Result<(), Error> {
+        let (plan, kernel) = (&PLANS[plan], &self.kernels[R::SUFFIX][plan]);
+        let [bm, bn] = plan.tile;
+        let rows_of_b = if plan.shares_b() { DEPTH / plan.cluster } else { DEPTH };
+        let sizes = [to_i32(shape.m), to_i32(shape.n), to_i32(shape.k)];
+        let mut maps = [a.map(bm, DEPTH, Swizzle::ByRow)?, b.map(rows_of_b, DEPTH, Swizzle::ByRow)?];
+        // A box of C has rows of 128 bytes, or of 64 if a tile is not a multiple of that.
+        let row = 128 / size_of::<R>() as u32;
+        let row = if bn.is_multiple_of(row) { row } else { row / 2 };
+        // Kernels that store C from registers take a map, and do not read it.
+        let mut c_map: TensorMap =
+            if plan.stores_anywhere() { maps[0] } else { c.map(64, row, Swizzle::ByRow)? };
+        let [a_map, b_map] = &mut maps;
+        let mut arguments: [*mut c_void; 9] = [
+            (&raw const sizes[0]).cast_mut().cast(),
+            (&raw const sizes[1]).cast_mut().cast(),
+            (&raw const sizes[2]).cast_mut().cast(),
+            (&raw const epilogue).cast_mut().cast(),
+            (&raw mut *a_map).cast(),
+            (&raw mut *b_map).cast(),
+            (&raw mut c_map).cast(),
+            (&raw const old).cast_mut().cast(),
+            (&raw const c.address).cast_mut().cast(),
+        ];
+        let config = plan.launch(shape, self.n_sms);
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operands were checked,
+        // and maps end with their matrices.
+        unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
+        Ok(())
+    }
+}
+
+/// Returns the name of a plan's kernel for C of one type.
+pub fn kernel_name(plan: &Plan, suffix: &str) -> String {
+    format!("gemm_v12_{}_{suffix}", plan.name)
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Operand {
+    /// The operand of the product: of a transposed one, what its copy will be.
+    matrix: Matrix,
+    layout: Layout,
+}
+
+impl Operand {
+    fn new(address: CUdeviceptr, [rows, cols]: [usize; 2], layout: Layout) -> Self {
+        Self { matrix: Matrix { address, rows, cols, pitch: cols, element: Element::Bf16 }, layout }
+    }
+
+    /// Returns whether kernels read it where it is.
+    fn is_ready(self) -> bool {
+        self.layout == Layout::AsIs && self.matrix.can_be_mapped()
+    }
+}
+
+/// Fails unless kernels can index this product, and the slices hold it.
+fn check(shape: Shape, lengths: [usize; 3], more: [(&'static str, usize); 2]) -> Result<(), Error> {
+    const MAX_ELEMENTS: usize = i32::MAX as usize;
+    let Shape { m, n, k } = shape;
+    if m == 0 || n == 0 || k == 0 {
+        return Err(Error::Empty(shape));
+    }
+    let [a, b, c] = lengths;
+    let [(old, n_old), (bias, n_bias)] = more;
+    let all = [("A", m, k, a), ("B", k, n, b), ("C", m, n, c), (old, m, n, n_old), (bias, 1, n, n_bias)];
+    for (operand, rows, cols, _) in all {
+        // Packed, a row may be some elements longer.
+        if rows.saturating_mul(cols.saturating_add(LINE)) > MAX_ELEMENTS {
+            return Err(Error::TooLarge { operand, elements: rows.saturating_mul(cols) });
+        }
+    }
+    for (operand, rows, cols, there) in all {
+        if there < rows * cols {
+            return Err(Error::TooShort { operand, needed: rows * cols, there });
+        }
+    }
+    Ok(())
+}

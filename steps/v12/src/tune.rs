@@ -1,0 +1,322 @@
+//! `tune`: measures what products cost with each plan, and fits the constants by which the library chooses.
+//!
+//! The sizes are drawn by a seed. Every plan is verified on every product; on a GPU it is timed, as a graph of launches.
+//! The emulated device has no times: there the constants are fitted again to those on record, as after a change of terms.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+
+use catalog::statistics::{fit, median};
+use cudarc::driver::CudaSlice;
+use harness::inputs::{Data, Real};
+use harness::{Bf16, Gpu, Shape, StepError};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt as _, SeedableRng as _};
+use v12::gemm::{Choice, Costs, Gemm, Output, Product, kernel_name};
+use v12::plans::{PLANS, TERMS, Work, terms};
+
+const SEED: u64 = 2027;
+/// Number of products on a GPU, and on the emulated device.
+const PRODUCTS: usize = 200;
+const FEW_PRODUCTS: usize = 3;
+/// Target duration of a batch of launches.
+const BATCH_MS: f64 = 1.0;
+const ROUNDS: usize = 5;
+const MAX_WORK: f64 = 3e11;
+/// Sizes of square products whose fastest plans are kept by name.
+const USUAL: [usize; 12] = [256, 512, 768, 1000, 1024, 1280, 1536, 2048, 3072, 4096, 6144, 8192];
+/// Multiply-adds that the host verifies without noticeable delay.
+const FEW_ADDITIONS: f64 = 1e7;
+const MAX_ELEMENTS: usize = 1 << 26;
+
+/// Runs the command `tune`: prints the costs as JSON, and everything else to standard error.
+pub(crate) fn main() -> ExitCode {
+    let done = Gpu::find().and_then(|gpu| match gpu.emulator {
+        Some(_) => verify(&gpu),
+        None => measure(&gpu),
+    });
+    harness::exit_code(done.map(|()| ExitCode::SUCCESS))
+}
+
+fn could_not(error: impl std::fmt::Display) -> StepError {
+    StepError::CouldNot(error.to_string())
+}
+
+/// Draws `n` shapes with sizes from `least` to `most`, small as often as large. Rows start on 16 bytes, but for every
+/// fourth shape; every fifth has few rows, and longer ones.
+fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
+    let mut random = ChaCha8Rng::seed_from_u64(SEED);
+    let mut found = Vec::new();
+    while found.len() < n {
+        let mut size = |most: f64| (least * (most / least).powf(random.random::<f64>())) as usize;
+        let few_rows = found.len() % 5 == 1;
+        let sizes = if few_rows {
+            [size(4.0 * least), size(2.0 * most), size(2.0 * most)]
+        } else {
+            [(); 3].map(|()| size(most))
+        };
+        let [m, n, k] = sizes;
+        let shape = if found.len() % 4 == 3 {
+            Shape { m, n: n | 1, k: k | 1 }
+        } else {
+            Shape { m, n: n.next_multiple_of(8), k: k.next_multiple_of(8) }
+        };
+        let most_elements = (m * (k + 8)).max((n + 8) * (k + 8)).max(m * (n + 8));
+        if shape.volume() <= MAX_WORK && most_elements <= MAX_ELEMENTS {
+            found.push(shape);
+        }
+    }
+    found
+}
+
+/// Operands that are large enough for every shape; a product uses the first elements.
+struct Operands<R> {
+    /// Small whole numbers: every sum is exact, in any order.
+    a: CudaSlice<Bf16>,
+    b: CudaSlice<Bf16>,
+    /// Numbers with all their bits, which take as much power as those of programs: for times.
+    reals: [CudaSlice<Bf16>; 2],
+    c: CudaSlice<R>,
+}
+
+impl<R: Output + Real> Operands<R> {
+    fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, StepError> {
+        let most = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(1);
+        let element = |i: usize| Bf16::from_f64((i * 7919 % 1009 % 7) as f64 - 3.0);
+        let elements = |n: usize| (0..n).map(element).collect::<Vec<_>>();
+        let (n_a, n_b) = (most(|shape| shape.m * shape.k), most(|shape| shape.k * shape.n));
+        let reals = |operand, n| {
+            gpu.stream.clone_htod(&harness::inputs::elements::<Bf16>(Data::Reals, SEED, operand, 1, n))
+        };
+        Ok(Self {
+            a: gpu.stream.clone_htod(&elements(n_a))?,
+            b: gpu.stream.clone_htod(&elements(n_b))?,
+            reals: [reals(0, n_a)?, reals(1, n_b)?],
+            c: gpu.stream.alloc_zeros(most(|shape| shape.m * shape.n))?,
+        })
+    }
+
+    fn multiply(&mut self, gemm: &Gemm, shape: Shape, choice: Choice) -> Result<(), StepError> {
+        Ok(gemm.multiply_by(&Product::new(shape), Some(choice), &self.a, &self.b, &mut self.c)?)
+    }
+
+    fn multiply_reals(&mut self, gemm: &Gemm, shape: Shape, choice: Choice) -> Result<(), StepError> {
+        let [a, b] = &self.reals;
+        Ok(gemm.multiply_by(&Product::new(shape), Some(choice), a, b, &mut self.c)?)
+    }
+
+    /// Returns whether a product equals all others of this shape, which are exact; the host checks some of the first.
+    fn is_right(&self, gpu: &Gpu, shape: Shape, right: &mut Option<Vec<R>>) -> Result<bool, StepError> {
+        let Shape { m, n, k } = shape;
+        let got = gpu.stream.clone_dtoh(&self.c.slice(..m * n))?;
+        if let Some(right) = right {
+            return Ok(*right == got);
+        }
+        let a = gpu.stream.clone_dtoh(&self.a.slice(..m * k))?;
+        let b = gpu.stream.clone_dtoh(&self.b.slice(..k * n))?;
+        // All of a small product, and of a large one as many as the host can add up.
+        let step = if shape.volume() <= FEW_ADDITIONS { 1 } else { (m * n / 499).max(1) };
+        let is_right = (0..m * n).step_by(step).all(|i| {
+            let (row, col) = (i / n, i % n);
+            let sum: f64 = (0..k).map(|i| a[row * k + i].to_f64() * b[i * n + col].to_f64()).sum();
+            R::from_f64(sum) == got[i]
+        });
+        *right = Some(got);
+        Ok(is_right)
+    }
+}
+
+/// Calls `then` for every choice of every shape, after its product was verified.
+fn each<R: Output + Real>(
+    gpu: &Gpu,
+    gemm: &Gemm,
+    shapes: &[Shape],
+    mut then: impl FnMut(&mut Operands<R>, Shape, Choice) -> Result<(), StepError>,
+) -> Result<(), StepError> {
+    let mut operands = Operands::<R>::new(gpu, shapes)?;
+    for (i, shape) in shapes.iter().copied().enumerate() {
+        let mut right = None;
+        for choice in gemm.all_choices::<R>(shape) {
+            operands.multiply(gemm, shape, choice)?;
+            if !operands.is_right(gpu, shape, &mut right)? {
+                return Err(could_not(format!(
+                    "{shape}: {} is wrong",
+                    kernel_name(&PLANS[choice.plan], R::SUFFIX)
+                )));
+            }
+            then(&mut operands, shape, choice)?;
+        }
+        eprint!("\r{} of {} products to {}", i + 1, shapes.len(), R::SUFFIX);
+    }
+    eprintln!();
+    Ok(())
+}
+
+/// One time of one kernel.
+struct Sample {
+    kernel: String,
+    shape: Shape,
+    us: f64,
+}
+
+impl Sample {
+    /// Reads a line that [`written`] wrote; `None` for its head.
+    fn read(line: &str) -> Option<Self> {
+        let mut fields = line.split('\t');
+        let (kernel, shape, us) = (fields.next()?, fields.next()?, fields.next()?);
+        let mut sizes = shape.split('x').map(|size| size.parse().ok());
+        let [m, n, k] = [sizes.next()??, sizes.next()??, sizes.next()??];
+        Some(Self { kernel: kernel.to_owned(), shape: Shape { m, n, k }, us: us.parse().ok()? })
+    }
+}
+
+fn written(samples: &[Sample]) -> String {
+    let line = |Sample { kernel, shape, us }: &Sample| format!("{kernel}\t{shape}\t{us:.3}\n");
+    "kernel\tshape\tus\n".to_owned() + &samples.iter().map(line).collect::<String>()
+}
+
+/// Fits the constants of each kernel to its samples.
+fn fitted(samples: &[Sample], n_sms: usize) -> BTreeMap<String, [f64; TERMS]> {
+    let mut kernels = BTreeMap::new();
+    for plan in PLANS {
+        for (suffix, result_bytes) in [(f32::SUFFIX, size_of::<f32>()), (Bf16::SUFFIX, size_of::<Bf16>())] {
+            let name = kernel_name(&plan, suffix);
+            let own = samples.iter().filter(|sample| sample.kernel == name);
+            let times: Vec<_> = own
+                .map(|&Sample { shape, us, .. }| {
+                    let packed = [shape.k, shape.n].map(|cols| !cols.is_multiple_of(8));
+                    (terms(&plan, &Work { shape, result_bytes, packed }, n_sms), us)
+                })
+                .collect();
+            let constants = fit(&times).map(|constant| (constant * 1e5).round() / 1e5);
+            let expected = |terms: &[f64; TERMS]| -> f64 {
+                terms.iter().zip(constants).map(|(term, us)| term * us).sum()
+            };
+            let errors = times.iter().map(|(terms, us)| 100.0 * (expected(terms) / us - 1.0).abs());
+            let mean = errors.clone().sum::<f64>() / times.len().max(1) as f64;
+            let worst = errors.fold(0.0, f64::max);
+            eprintln!("{name}: {} times within {mean:.1} % on average, {worst:.0} % at worst", times.len());
+            kernels.insert(name, constants);
+        }
+    }
+    kernels
+}
+
+/// Returns the fastest kernels of the usual sizes that have samples, for C in FP32 and in bf16.
+fn fastest(samples: &[Sample]) -> BTreeMap<String, [String; 2]> {
+    let of = |size: usize| {
+        let shape = Shape::square(size);
+        let by = |suffix: &str| {
+            let own =
+                samples.iter().filter(|sample| sample.shape == shape && sample.kernel.ends_with(suffix));
+            own.min_by(|a, b| a.us.total_cmp(&b.us)).map(|sample| sample.kernel.clone())
+        };
+        Some((shape.to_string(), [by(f32::SUFFIX)?, by(Bf16::SUFFIX)?]))
+    };
+    USUAL.into_iter().filter_map(of).collect()
+}
+
+fn samples_on_record() -> Vec<Sample> {
+    include_str!("../data/samples.tsv").lines().filter_map(Sample::read).collect()
+}
+
+fn verify(gpu: &Gpu) -> Result<(), StepError> {
+    let gemm = Gemm::load(&gpu.stream)?;
+    let shapes = shapes(FEW_PRODUCTS, [60.0, 200.0]);
+    each::<f32>(gpu, &gemm, &shapes, |_, _, _| Ok(()))?;
+    each::<Bf16>(gpu, &gemm, &shapes, |_, _, _| Ok(()))?;
+    let known = Costs::committed();
+    eprintln!(
+        "The emulated device has no time of these kernels: the costs are fitted again to times of {}.",
+        known.device
+    );
+    let samples = samples_on_record();
+    print(&Costs { kernels: fitted(&samples, known.n_sms), fastest: fastest(&samples), ..known })
+}
+
+fn print(costs: &Costs) -> Result<(), StepError> {
+    let text = serde_json::to_string_pretty(costs).map_err(could_not)?;
+    harness::out::write(&format!("{text}\n"))
+}
+
+fn times<R: Output + Real>(
+    gpu: &Gpu,
+    gemm: &Gemm,
+    shapes: &[Shape],
+    samples: &mut Vec<Sample>,
+) -> Result<(), StepError> {
+    each::<R>(gpu, gemm, shapes, |operands, shape, choice| {
+        let first = gpu.time_ms(2, || operands.multiply_reals(gemm, shape, choice))? / 2.0;
+        let n = (BATCH_MS / first).clamp(2.0, 200.0) as u32;
+        let graph = gpu.captured(n, || operands.multiply_reals(gemm, shape, choice))?;
+        let times = (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
+        let us = median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n);
+        samples.push(Sample { kernel: kernel_name(&PLANS[choice.plan], R::SUFFIX), shape, us });
+        Ok(())
+    })
+}
+
+fn measure(gpu: &Gpu) -> Result<(), StepError> {
+    let gemm = Gemm::load(&gpu.stream)?;
+    let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
+    shapes.extend(USUAL.map(Shape::square));
+    let mut samples = Vec::new();
+    times::<f32>(gpu, &gemm, &shapes, &mut samples)?;
+    times::<Bf16>(gpu, &gemm, &shapes, &mut samples)?;
+    if let Some(path) = std::env::args().nth(2) {
+        std::fs::write(&path, written(&samples))
+            .map_err(|error| could_not(format!("cannot write {path}: {error}")))?;
+    }
+    print(&Costs {
+        device: gpu.info.name.clone(),
+        driver: gpu.info.driver.clone(),
+        date: catalog::time::utc(catalog::time::now()),
+        n_sms: gemm.n_sms,
+        kernels: fitted(&samples, gemm.n_sms),
+        fastest: fastest(&samples),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_on_record_are_fitted_to_the_times_on_record() {
+        let costs = Costs::committed();
+        let samples = samples_on_record();
+        assert_eq!(costs.kernels, fitted(&samples, costs.n_sms), "run cargo xtask tune v12");
+        assert_eq!(costs.fastest, fastest(&samples));
+    }
+
+    /// What choosing by expected times costs: the time of the chosen plan divided by that of the fastest, on record.
+    #[test]
+    fn the_chosen_plans_are_near_the_fastest() {
+        let costs = Costs::committed();
+        let mut by_product: BTreeMap<(String, String), Vec<(f64, f64)>> = BTreeMap::new();
+        for Sample { kernel, shape, us } in samples_on_record() {
+            let (name, suffix) = kernel.rsplit_once('_').expect("the type of C");
+            let plan = PLANS.iter().find(|plan| name.ends_with(plan.name)).expect("a plan");
+            let packed = [shape.k, shape.n].map(|cols| !cols.is_multiple_of(8));
+            let work = Work { shape, result_bytes: if suffix == "f32" { 4 } else { 2 }, packed };
+            let terms = terms(plan, &work, costs.n_sms);
+            let expected = terms.iter().zip(&costs.kernels[&kernel]).map(|(term, us)| term * us).sum();
+            by_product.entry((shape.to_string(), suffix.to_owned())).or_default().push((expected, us));
+        }
+        let mut logs = 0.0;
+        for ((shape, suffix), plans) in &by_product {
+            let chosen = plans.iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("some").1;
+            let fastest = plans.iter().map(|plan| plan.1).fold(f64::INFINITY, f64::min);
+            logs += (chosen / fastest).ln();
+            let usual = shape.split('x').collect::<Vec<_>>();
+            if usual.iter().all(|size| *size == usual[0]) {
+                assert!(
+                    chosen <= 1.05 * fastest,
+                    "{shape} {suffix}: {chosen} us, and {fastest} with another plan"
+                );
+            }
+        }
+        let mean = (logs / by_product.len() as f64).exp();
+        assert!(mean < 1.02, "{mean}");
+    }
+}
