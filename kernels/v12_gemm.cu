@@ -41,12 +41,15 @@ KERNEL(tile_192x96_bf16, Bf16, 1, Half96, 1, false, HALF_BOXES)
 PLAN(pair_64x128, 1, Tiles<64, 128, 8>, 2, false, BOXES)
 PLAN(stays_128x256, 1, Tiles<128, 256, 4, 4 * BOX_OF_C>, 2, false, BOXES)
 PLAN(turns_128x128, 1, Tiles<128, 128, 6, 4 * BOX_OF_C>, 2, true, BOXES)
-PLAN(turns_128x192, 1, Tiles<128, 192, 4, 4 * BOX_OF_C>, 2, true, BOXES)
 PLAN(fused_128x128, 1, Tiles<128, 128, 6, 4 * BOX_OF_C>, 2, true, BOXES, true)
 PLAN(fused_128x192, 1, Tiles<128, 192, 4, 4 * BOX_OF_C>, 2, true, BOXES, true)
 PLAN(any_128x128, 1, Tiles<128, 128, 7>, 1, false, REGISTERS)
 
 //   name, blocks on a multiprocessor, cluster, tile of C, pairs in the ring, bytes for the parts of the others
 SPLIT(split_4_64x64, 2, 4, 64, 64, 4, 12288)
+SPLIT(split_8_64x64, 2, 8, 64, 64, 4, 14336)
+SPLIT(split_2_64x128, 2, 2, 64, 128, 4, 16384)
+SPLIT(split_4_64x128, 2, 4, 64, 128, 3, 24576)
 SPLIT(split_2_128x128, 1, 2, 128, 128, 6, 32768)
+SPLIT(split_4_128x128, 1, 4, 128, 128, 5, 49152)
 // ANCHOR_END: plans

@@ -70,7 +70,7 @@ const fn plan(name: &'static str, schedule: Schedule, tile: [u32; 2], stages: u3
 }
 
 // ANCHOR: plans
-pub const PLANS: [Plan; 14] = {
+pub const PLANS: [Plan; 17] = {
     use Schedule::{Any, Split, Stays, Tile, Turns};
     [
         plan("tile_64x64", Tile, [64, 64], 4, 1),
@@ -81,12 +81,15 @@ pub const PLANS: [Plan; 14] = {
         plan("pair_64x128", Tile, [64, 128], 8, 2),
         plan("stays_128x256", Stays, [128, 256], 4, 2),
         plan("turns_128x128", Turns, [128, 128], 6, 2),
-        plan("turns_128x192", Turns, [128, 192], 4, 2),
         Plan { fused: true, ..plan("fused_128x128", Turns, [128, 128], 6, 2) },
         Plan { fused: true, ..plan("fused_128x192", Turns, [128, 192], 4, 2) },
         plan("any_128x128", Any, [128, 128], 7, 1),
         plan("split_4_64x64", Split, [64, 64], 4, 4),
+        plan("split_8_64x64", Split, [64, 64], 4, 8),
+        Plan { per_sm: 2, ..plan("split_2_64x128", Split, [64, 128], 4, 2) },
+        Plan { per_sm: 2, ..plan("split_4_64x128", Split, [64, 128], 3, 4) },
         plan("split_2_128x128", Split, [128, 128], 6, 2),
+        plan("split_4_128x128", Split, [128, 128], 5, 4),
     ]
 };
 // ANCHOR_END: plans
