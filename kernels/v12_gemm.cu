@@ -8,8 +8,8 @@
 // arch: compute_90a
 #include "v12_gemm.cuh"
 
-// ANCHOR: plans
-#define PARAMETERS(OUT)                                                                                                \
+// ANCHOR: kernel
+#define PARAMETERS(OUT)                                                                                               \
     int M, int N, int K, const __grid_constant__ Epilogue epilogue, const __grid_constant__ TensorMap a_map,          \
         const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map, const OUT *old, OUT *C
 
@@ -52,4 +52,4 @@ SPLIT(split_2_64x128, 2, 2, 64, 128, 4, 16384)
 SPLIT(split_4_64x128, 2, 4, 64, 128, 3, 24576)
 SPLIT(split_2_128x128, 1, 2, 128, 128, 6, 32768)
 SPLIT(split_4_128x128, 1, 4, 128, 128, 5, 49152)
-// ANCHOR_END: plans
+// ANCHOR_END: kernel

@@ -29,8 +29,8 @@ pack_v12(int rows, int cols, int pitch, int turned, const Bf16* in, Bf16* out)
     #pragma unroll
     for (int i = threadIdx.y; i < TILE; i += ROWS) {
         const unsigned low = turned ? tile[two][i] : tile[i][two], high = turned ? tile[two + 1][i] : tile[i][two + 1];
-        if (row + i < rows && col + two < pitch)
-            *reinterpret_cast<unsigned*>(&out[(row + i) * static_cast<long long>(pitch) + col + two]) = low | high << 16;
+        Bf16* to = out + (row + i) * static_cast<long long>(pitch) + col + two;
+        if (row + i < rows && col + two < pitch) *reinterpret_cast<unsigned*>(to) = low | high << 16;
     }
 }
 // ANCHOR_END: kernel

@@ -15,8 +15,8 @@ pub fn six_digits(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Fits non-negative constants to measured values, each the sum of constants times their terms: least squares of relative
-/// errors, by coordinates.
+/// Fits non-negative constants to measured values, each the sum of constants times their terms: least squares of
+/// relative errors, by coordinates.
 pub fn fit<const N: usize>(measured: &[([f64; N], f64)]) -> [f64; N] {
     const SWEEPS: usize = 20_000;
     let mut squares = [[0.0; N]; N];

@@ -11,8 +11,8 @@ fn size(random: &mut SplitMix64, least: f64, most: f64) -> usize {
     (least * (most / least).powf(unit)) as usize
 }
 
-/// Returns the shapes: M rows of tokens times the weights of layers, then in turn odd sizes, skinny ones, whole pieces of
-/// 16 bytes, and whole tiles.
+/// Returns the shapes: M rows of tokens times the weights of layers, then in turn odd sizes, skinny ones, whole pieces
+/// of 16 bytes, and whole tiles.
 pub(crate) fn shapes() -> Vec<Shape> {
     const LAYERS: [[usize; 2]; 3] = [[4096, 4096], [14_336, 4096], [4096, 14_336]];
     const TOKENS: [[usize; 5]; 3] =

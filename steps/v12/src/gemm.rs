@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::ffi::c_void;
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
@@ -14,6 +13,7 @@ use cudarc::driver::{
     DriverError, LaunchConfig,
 };
 use cudarc::nvrtc::Ptx;
+use harness::dependent::argument;
 use harness::map::{Element, Matrix, Swizzle, TensorMap};
 use harness::{Bf16, KernelSource, Shape, StepError, blocks, code, dependent, to_i32};
 use serde::{Deserialize, Serialize};
@@ -123,6 +123,9 @@ struct Epilogue {
     bias: CUdeviceptr,
     activation: Activation,
 }
+
+// SAFETY: plain numbers, laid out as in C.
+unsafe impl DeviceRepr for Epilogue {}
 
 /// A plan for a product, and the operands that are copied for it first.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -308,23 +311,23 @@ impl Gemm {
         }
         let room = room.as_mut().expect("it was made above");
         let (to, _writing) = room.device_ptr_mut(&self.stream);
-        let sizes =
-            [to_i32(rows), to_i32(cols), to_i32(pitch), i32::from(operand.layout == Layout::Transposed)];
-        let mut arguments: [*mut c_void; 6] = [
-            (&raw const sizes[0]).cast_mut().cast(),
-            (&raw const sizes[1]).cast_mut().cast(),
-            (&raw const sizes[2]).cast_mut().cast(),
-            (&raw const sizes[3]).cast_mut().cast(),
-            (&raw const address).cast_mut().cast(),
-            (&raw const to).cast_mut().cast(),
+        let [n_rows, n_cols, n_pitch] = [rows, cols, pitch].map(to_i32);
+        let turned = i32::from(operand.layout == Layout::Transposed);
+        let mut arguments = [
+            argument(&n_rows),
+            argument(&n_cols),
+            argument(&n_pitch),
+            argument(&turned),
+            argument(&address),
+            argument(&to),
         ];
         let config = LaunchConfig {
             grid_dim: (blocks(pitch, TILE), blocks(rows, TILE), 1),
             block_dim: THREADS,
             shared_mem_bytes: 0,
         };
-        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows * cols
-        // elements, the copy rows * pitch.
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows *
+        // cols elements, and the copy rows * pitch.
         unsafe { dependent::launch(&self.stream, &self.pack, config, &mut arguments) }?;
         Ok(Matrix { address: to, pitch, ..operand.matrix })
     }
@@ -341,29 +344,27 @@ impl Gemm {
         let (plan, kernel) = (&PLANS[plan], &self.kernels[R::SUFFIX][plan]);
         let [bm, bn] = plan.tile;
         let rows_of_b = if plan.shares_b() { DEPTH / plan.cluster } else { DEPTH };
-        let sizes = [to_i32(shape.m), to_i32(shape.n), to_i32(shape.k)];
-        let mut maps = [a.map(bm, DEPTH, Swizzle::ByRow)?, b.map(rows_of_b, DEPTH, Swizzle::ByRow)?];
+        let [m, n, k] = [shape.m, shape.n, shape.k].map(to_i32);
+        let (a_map, b_map) = (a.map(bm, DEPTH, Swizzle::ByRow)?, b.map(rows_of_b, DEPTH, Swizzle::ByRow)?);
         // A box of C has rows of 128 bytes, or of 64 if a tile is not a multiple of that.
         let row = 128 / size_of::<R>() as u32;
         let row = if bn.is_multiple_of(row) { row } else { row / 2 };
         // Kernels that store C from registers take a map, and do not read it.
-        let mut c_map: TensorMap =
-            if plan.stores_anywhere() { maps[0] } else { c.map(64, row, Swizzle::ByRow)? };
-        let [a_map, b_map] = &mut maps;
-        let mut arguments: [*mut c_void; 9] = [
-            (&raw const sizes[0]).cast_mut().cast(),
-            (&raw const sizes[1]).cast_mut().cast(),
-            (&raw const sizes[2]).cast_mut().cast(),
-            (&raw const epilogue).cast_mut().cast(),
-            (&raw mut *a_map).cast(),
-            (&raw mut *b_map).cast(),
-            (&raw mut c_map).cast(),
-            (&raw const old).cast_mut().cast(),
-            (&raw const c.address).cast_mut().cast(),
+        let c_map: TensorMap = if plan.stores_anywhere() { a_map } else { c.map(64, row, Swizzle::ByRow)? };
+        let mut arguments = [
+            argument(&m),
+            argument(&n),
+            argument(&k),
+            argument(&epilogue),
+            argument(&a_map),
+            argument(&b_map),
+            argument(&c_map),
+            argument(&old),
+            argument(&c.address),
         ];
         let config = plan.launch(shape, self.n_sms);
-        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operands were checked,
-        // and maps end with their matrices.
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operands were
+        // checked, and maps end with their matrices.
         unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
         Ok(())
     }

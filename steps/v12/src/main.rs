@@ -6,6 +6,7 @@ mod tests;
 mod tune;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use cudarc::driver::{
     CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
@@ -185,20 +186,21 @@ fn kernels() -> Vec<Kernel> {
     let fp8 = [both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST), both_of_fp8!("gemm_v12_fp8", FP8)];
     let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());
     let libraries = [
-        Kernel::library_of_bf16("v12_gemm_f32", |stream| {
-            let gemm = v12::gemm::Gemm::load(stream)?;
-            Ok(Box::new(move |product| {
-                Ok(gemm.multiply(&v12::gemm::Product::new(product.shape), product.a, product.b, product.c)?)
-            }))
-        }),
-        Kernel::library_of_bf16_to_bf16("v12_gemm_bf16", |stream| {
-            let gemm = v12::gemm::Gemm::load(stream)?;
-            Ok(Box::new(move |product| {
-                Ok(gemm.multiply(&v12::gemm::Product::new(product.shape), product.a, product.b, product.c)?)
-            }))
-        }),
+        Kernel::library_of_bf16("v12_gemm_f32", open_library),
+        Kernel::library_of_bf16_to_bf16("v12_gemm_bf16", open_library),
     ];
     mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).chain(libraries).collect()
+}
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+type Multiply<R> = Box<dyn Fn(harness::Product<'_, Bf16, R>) -> Result<(), Failure>>;
+
+fn open_library<R: v12::gemm::Output>(stream: &Arc<CudaStream>) -> Result<Multiply<R>, Failure> {
+    let gemm = v12::gemm::Gemm::load(stream)?;
+    Ok(Box::new(move |product| {
+        let harness::Product { shape, a, b, c } = product;
+        Ok(gemm.multiply(&v12::gemm::Product::new(shape), a, b, c)?)
+    }))
 }
 
 /// Returns whether a tensor map can have rows of `cols` elements.

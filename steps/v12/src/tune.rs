@@ -1,7 +1,8 @@
 //! `tune`: measures what products cost with each plan, and fits the constants by which the library chooses.
 //!
-//! The sizes are drawn by a seed. Every plan is verified on every product; on a GPU it is timed, as a graph of launches.
-//! The emulated device has no times: there the constants are fitted again to those on record, as after a change of terms.
+//! The sizes are drawn by a seed. Every plan is verified on every product; on a GPU it is timed, as a graph of
+//! launches. The emulated device has no times: there the constants are fitted again to those on record, as after a
+//! change of terms.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;

@@ -4,7 +4,12 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUlaunchAttributeID};
-use cudarc::driver::{CudaFunction, CudaStream, DriverError, LaunchConfig};
+use cudarc::driver::{CudaFunction, CudaStream, DeviceRepr, DriverError, LaunchConfig};
+
+/// Returns an argument in the form that [`launch`] takes. The driver copies it during the launch.
+pub fn argument<T: DeviceRepr>(value: &T) -> *mut c_void {
+    (&raw const *value).cast_mut().cast()
+}
 
 // ANCHOR: launch
 /// Launches a kernel that may begin as soon as all blocks of the launch before it in the stream allow it
