@@ -3,9 +3,10 @@
 //! The counterpart of `ptx` for machine code; like `ptx`, it executes nothing.
 //!
 //! The crate has the instructions of sm_75, sm_80 and sm_90 that [`table::rows`] lists, with their operands and control
-//! bits ([`decode()`]), their text as `nvdisasm` prints it (`Display`), and cubins ([`Module`]).
+//! bits ([`decode()`] and [`Instruction::encode`]), their text as `nvdisasm` prints it (`Display`), and cubins
+//! ([`Module`]).
 //!
-//! Non-goals: encoding; instructions of textures, bulk copies and `HGMMA`, which are refused with their address.
+//! Non-goals: instructions of textures, bulk copies and `HGMMA`, which are refused with their address.
 //!
 //! ```
 //! use sass::Architecture;
@@ -21,6 +22,7 @@
 mod architecture;
 mod decode;
 mod elf;
+mod encode;
 mod error;
 pub mod instruction;
 mod module;

@@ -29,7 +29,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
-pub(crate) use bits::field;
+pub(crate) use bits::{Bits, field};
 pub(crate) use pattern::{Form, ImmediateFormat, Operands, Slot, Token};
 pub(crate) use refused::name as refused;
 

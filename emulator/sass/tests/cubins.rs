@@ -3,7 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use sass::{DecodeErrorKind, Module, Parameter, ReadError, ReadErrorKind, Relocation, Segment, Target};
+use sass::instruction::{Register, Value};
+use sass::operation::Modifier;
+use sass::{
+    Architecture, DecodeErrorKind, Instruction, Module, Parameter, ReadError, ReadErrorKind, Relocation, Segment,
+    Target,
+};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -28,6 +33,52 @@ fn unpacked(name: &str) -> Module {
 /// Tests for an instruction of which only the name is known.
 fn unsupported(error: &ReadError) -> bool {
     matches!(error.kind, ReadErrorKind::Decode(decode) if matches!(decode.kind, DecodeErrorKind::Unsupported(_)))
+}
+
+#[test]
+fn code_is_encoded_as_the_compiler_wrote_it() {
+    let mut n = 0;
+    for folder in ["kernels/cubin", "kernels/rust/cubin"] {
+        for entry in fs::read_dir(root().join(folder)).expect("it is committed") {
+            let path = entry.expect("a file").path();
+            let cubin = fs::read(&path).expect("it is a file");
+            let module = match Module::read(&cubin) {
+                Ok(module) => module,
+                Err(error) if unsupported(&error) => continue,
+                Err(error) => panic!("{}: {error}", path.display()),
+            };
+            for kernel in module.kernels {
+                let words = kernel.instructions.iter().map(|instruction| {
+                    instruction.encode().unwrap_or_else(|| panic!("{}: {instruction}", kernel.name)).to_le_bytes()
+                });
+                let code = words.collect::<Vec<_>>().concat();
+                let is_there = cubin.windows(code.len()).any(|bytes| bytes == code);
+                assert!(is_there, "{} of {} has other bits", kernel.name, path.display());
+                n += kernel.instructions.len();
+            }
+        }
+    }
+    assert!(n > 30_000, "{n}");
+}
+
+/// What does not fit its field is no other instruction.
+#[test]
+fn what_does_not_fit_is_not_encoded() {
+    let word = 0x000f_e200_0000_0000_ffff_ffff_0300_7836_u128;
+    let instruction = sass::decode(Architecture::Sm90, word, 0x40).expect("VIADD R0, R3, 0xffffffff");
+    assert_eq!(instruction.encode(), Some(word));
+    let changed = |change: &dyn Fn(&mut Instruction)| {
+        let mut instruction = instruction.clone();
+        change(&mut instruction);
+        instruction.encode()
+    };
+    let other = changed(&|one| one.operands[1].value = Value::Register(Register(9)));
+    assert_eq!(other, Some(word ^ (3 ^ 9) << 24));
+    assert_eq!(changed(&|one| one.control.stall = 16), None);
+    assert_eq!(changed(&|one| one.operands[0].negated = true), None);
+    assert_eq!(changed(&|one| one.operands[0].value = Value::Immediate(1)), None);
+    assert_eq!(changed(&|one| one.operands.truncate(2)), None);
+    assert_eq!(changed(&|one| one.modifiers.push(Modifier::Ftz)), None);
 }
 
 /// Bytes of shared memory that the system reserves on sm_90, in front of the kernel's.

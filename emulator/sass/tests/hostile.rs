@@ -24,7 +24,7 @@ fn survives(cubin: &[u8]) {
             assert!(kernel.instructions.len() * 16 <= cubin.len());
             for instruction in &kernel.instructions {
                 assert!(!instruction.to_string().is_empty());
-                let _ = kernel.line(instruction.address);
+                let _ = (kernel.line(instruction.address), instruction.encode());
             }
         }
     }

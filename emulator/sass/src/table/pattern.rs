@@ -175,6 +175,26 @@ impl Layout {
     }
 }
 
+impl Layout {
+    /// Returns the bits that give an instruction of the row these modifiers, beside those of its operands.
+    pub(crate) fn encode(&self, architecture: Architecture, modifiers: &[Modifier]) -> Option<u128> {
+        Some(self.value | choose(&self.parts, architecture, modifiers)?)
+    }
+}
+
+/// Returns the fields by which the parts of a mnemonic stand for exactly these words.
+fn choose(parts: &[Part], architecture: Architecture, words: &[Modifier]) -> Option<u128> {
+    let Some((part, rest)) = parts.split_first() else { return words.is_empty().then_some(0) };
+    match part {
+        Part::Word(modifier) => choose(rest, architecture, words.strip_prefix(&[*modifier])?),
+        Part::Choice(bits, choices) => choices.iter().enumerate().find_map(|(value, choice)| {
+            let choice = choice.as_ref().filter(|choice| choice.since <= architecture)?;
+            let others = choose(rest, architecture, words.strip_prefix(&choice.modifiers[..])?)?;
+            Some(others | (value as u128) << bits.low)
+        }),
+    }
+}
+
 /// The operands of a row, parsed for one form.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Operands {
