@@ -1,9 +1,10 @@
-// v12_gemm.cu: the kernels of a library for products of bf16 of any shape; the host chooses one (steps/v12/src/gemm).
+// v12_gemm.cu: kernels of a library for products of bf16 of any shape; the host (steps/v12/src/gemm.rs) chooses one.
 //
 // New since the kernels of the ladder: the next launch begins while this one ends; tiles of 192 x 96; C anywhere; the
 // epilogue. `tile`: a tile for each block. `pair`: two blocks, one below the other, share what they copy of B.
 // `stays`, `turns`: pairs that take one tile after another, as v12_store and v12_ping_pong. `split`: the k of a tile
-// shared by the blocks of a cluster. `any`, `split`: rows of C start anywhere; of the others on 16 bytes.
+// shared by the blocks of a cluster. `any`, `split`: rows of C start anywhere; of the others on 16 bytes. `fused`,
+// `any`, `split`: the whole epilogue; of the others alpha alone.
 // C = activation(alpha * A * B + beta * old + bias), any M, N, K. Launch: as the host's table of plans says.
 // arch: compute_90a
 #include "v12_gemm.cuh"
@@ -21,11 +22,11 @@
     }
 #define PLAN(NAME, ...) KERNEL(NAME##_f32, float, __VA_ARGS__) KERNEL(NAME##_bf16, Bf16, __VA_ARGS__)
 
-#define SPLIT_KERNEL(NAME, OUT, PER_SM, BLOCKS, ...)                                                          \
+#define SPLIT_KERNEL(NAME, OUT, PER_SM, BLOCKS, ...)                                                                  \
     extern "C" __global__ void __launch_bounds__(Tiles<__VA_ARGS__>::MULTIPLIERS + PRODUCERS, PER_SM)                 \
-    __cluster_dims__(BLOCKS, 1, 1) gemm_v12_##NAME(PARAMETERS(OUT))                                           \
+    __cluster_dims__(BLOCKS, 1, 1) gemm_v12_##NAME(PARAMETERS(OUT))                                                   \
     {                                                                                                                 \
-        multiply_split<Tiles<__VA_ARGS__>, BLOCKS>(M, N, K, epilogue, a_map, b_map, old, C);                  \
+        multiply_split<Tiles<__VA_ARGS__>, BLOCKS>(M, N, K, epilogue, a_map, b_map, old, C);                          \
     }
 #define SPLIT(NAME, ...) SPLIT_KERNEL(NAME##_f32, float, __VA_ARGS__) SPLIT_KERNEL(NAME##_bf16, Bf16, __VA_ARGS__)
 

@@ -4,6 +4,7 @@
 #include "v12_cluster.cuh"
 #include "v12_dependent.cuh"
 #include "v12_order.cuh"
+#include "v12_turns.cuh"
 
 // ANCHOR: columns96
 // bf16 as a type of its own, by which multiply_rows finds the product of 96 columns, declared after it.
@@ -152,30 +153,6 @@ __device__ __forceinline__ void store_rows(Boxes& boxes, unsigned tiles_at, cons
         store_sums<false>(C, M, N, row + threadIdx.x % GROUP / WARP_SIZE * 16, col, 1.0f, acc);
 }
 // ANCHOR_END: store
-
-// ANCHOR: turn
-// Over the next `count` tiles of the ring, which are the other warpgroup's.
-template <typename T>
-__device__ __forceinline__ void skip(Ring<T, T::STAGES>& ring, int count)
-{
-    ring.stage += count;
-    ring.parity ^= ring.stage / T::STAGES % 2;
-    ring.stage %= T::STAGES;
-}
-
-// The barrier at which a warpgroup waits for its turn; the other one only arrives. Lower numbers are taken.
-__device__ __forceinline__ int turn_of(int group) { return 3 + group; }
-
-__device__ __forceinline__ void wait_for_turn(int group)
-{
-    asm volatile("bar.sync %0, %1;" :: "r"(turn_of(group)), "n"(2 * GROUP) : "memory");
-}
-
-__device__ __forceinline__ void give_turn(int group)
-{
-    asm volatile("bar.arrive %0, %1;" :: "r"(turn_of(group)), "n"(2 * GROUP) : "memory");
-}
-// ANCHOR_END: turn
 
 // Row and column, in tiles, of a block's tile: in bands, which need L2 less, where blocks take several.
 template <typename P>

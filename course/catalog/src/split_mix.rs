@@ -10,6 +10,12 @@ impl SplitMix64 {
         z ^ (z >> 31)
     }
 
+    /// Draws a size between `least` and `most`, small ones as often as large ones.
+    pub fn size(&mut self, least: f64, most: f64) -> usize {
+        let unit = (self.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        (least * (most / least).powf(unit)) as usize
+    }
+
     pub fn below(&mut self, n: usize) -> usize {
         (self.next_u64() % n as u64) as usize
     }

@@ -8,7 +8,11 @@ use std::sync::Arc;
 use catalog::{Format, Shape, Tile, Work, steps::RUST};
 use cudarc::cublas::{CudaBlas, result::CublasError};
 use cudarc::driver::sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-use cudarc::driver::{CudaFunction, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg as _};
+use cudarc::driver::{
+    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DeviceRepr, DriverError, LaunchConfig,
+    PushKernelArg as _,
+};
+use cudarc::nvrtc::Ptx;
 use reference::{Bf16, E4m3};
 
 /// A compiled kernel file: what runs, and what it was made of, for messages.
@@ -31,6 +35,18 @@ impl KernelSource {
     /// Panics if the source defines no such constant.
     pub const fn constant(&self, name: &str) -> u32 {
         catalog::constants::constant(self.text, name).expect("the source defines no such constant")
+    }
+
+    /// Loads the module: machine code on a GPU, which must be one that it was compiled for, and PTX on the emulated
+    /// device.
+    ///
+    /// # Errors
+    /// Returns the driver's error.
+    pub fn load(&self, context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, DriverError> {
+        context.load_module(match emulator_client::find() {
+            None => Ptx::from_binary(self.cubin.to_vec()),
+            Some(_) => Ptx::from_src(self.ptx),
+        })
     }
 }
 

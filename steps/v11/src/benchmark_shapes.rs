@@ -5,18 +5,12 @@ use harness::Shape;
 
 const SEED: u64 = 11;
 
-/// Draws a size between `least` and `most`, small ones as often as large ones.
-fn size(random: &mut SplitMix64, least: f64, most: f64) -> usize {
-    let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    (least * (most / least).powf(unit)) as usize
-}
-
 /// Returns shapes of awkward kinds, then in turn odd sizes, skinny ones, whole float4s, any, and whole tiles.
 pub(crate) fn shapes() -> Vec<Shape> {
     const HARD: [[usize; 3]; 5] =
         [[4095; 3], [1028; 3], [4096, 4096, 128], [4096, 128, 4096], [128, 4096, 4096]];
     let mut random = SplitMix64(SEED);
-    let mut size = |least, most| size(&mut random, least, most);
+    let mut size = |least, most| random.size(least, most);
     let mut found = HARD.to_vec();
     for i in 0..35 {
         let mut three = |least, most| [(); 3].map(|()| size(least, most));

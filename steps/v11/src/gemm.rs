@@ -10,10 +10,9 @@ use cudarc::driver::sys::{
     CUdeviceptr, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 };
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError,
-    LaunchConfig, PushKernelArg,
+    CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
+    PushKernelArg,
 };
-use cudarc::nvrtc::Ptx;
 use harness::{KernelSource, Shape, StepError, blocks, code, grid_1d, grid_of_tiles, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
@@ -87,14 +86,6 @@ pub struct Sgemm {
     costs: Costs,
 }
 
-/// Returns a module as machine code where the card runs it, else as PTX: the emulated device.
-fn load(context: &Arc<CudaContext>, code: KernelSource) -> Result<Arc<CudaModule>, DriverError> {
-    match emulator_client::find() {
-        None => context.load_module(Ptx::from_binary(code.cubin.to_vec())),
-        Some(_) => context.load_module(Ptx::from_src(code.ptx)),
-    }
-}
-
 /// Returns a plan with its kernel, which may use as much shared memory as it needs.
 fn load_kernel(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
     let kernel = module.load_function(plan.entry)?;
@@ -110,7 +101,7 @@ impl Sgemm {
         if capability != CAPABILITY {
             return Err(Error::Capability(capability));
         }
-        let (large, others) = (load(context, LARGE)?, load(context, OTHERS)?);
+        let (large, others) = (LARGE.load(context)?, OTHERS.load(context)?);
         let kernels = PLANS
             .iter()
             .map(|plan| {
@@ -122,7 +113,7 @@ impl Sgemm {
         Ok(Self {
             stream: stream.clone(),
             kernels,
-            pack: load(context, PACK)?.load_function("pack_v11")?,
+            pack: PACK.load(context)?.load_function("pack_v11")?,
             packed: RefCell::default(),
             n_sms: usize::try_from(n_sms).unwrap_or(1),
             costs: Costs::committed(),

@@ -5,12 +5,6 @@ use harness::Shape;
 
 const SEED: u64 = 12;
 
-/// Draws a size between `least` and `most`, small ones as often as large ones.
-fn size(random: &mut SplitMix64, least: f64, most: f64) -> usize {
-    let unit = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-    (least * (most / least).powf(unit)) as usize
-}
-
 /// Returns the shapes: M rows of tokens times the weights of layers, then in turn odd sizes, skinny ones, whole pieces
 /// of 16 bytes, and whole tiles.
 pub(crate) fn shapes() -> Vec<Shape> {
@@ -22,7 +16,7 @@ pub(crate) fn shapes() -> Vec<Shape> {
         found.extend(tokens.into_iter().filter(|m| *m > 0).map(|m| Shape { m, n, k }));
     }
     let mut random = SplitMix64(SEED);
-    let mut size = |least, most| size(&mut random, least, most);
+    let mut size = |least, most| random.size(least, most);
     for i in 0..26 {
         let mut three = |least, most| [(); 3].map(|()| size(least, most));
         let [m, n, k] = match i % 4 {

@@ -9,10 +9,8 @@ use cudarc::driver::sys::{
     CUdeviceptr, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
 };
 use cudarc::driver::{
-    CudaContext, CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr,
-    DriverError, LaunchConfig,
+    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig,
 };
-use cudarc::nvrtc::Ptx;
 use harness::dependent::argument;
 use harness::map::{Element, Matrix, Swizzle, TensorMap};
 use harness::{Bf16, KernelSource, Shape, StepError, blocks, code, dependent, to_i32};
@@ -169,14 +167,6 @@ pub struct Gemm {
     costs: Costs,
 }
 
-/// Returns a module as machine code where the card runs it, else as PTX: the emulated device.
-fn load(context: &Arc<CudaContext>, code: KernelSource) -> Result<Arc<CudaModule>, DriverError> {
-    match emulator_client::find() {
-        None => context.load_module(Ptx::from_binary(code.cubin.to_vec())),
-        Some(_) => context.load_module(Ptx::from_src(code.ptx)),
-    }
-}
-
 impl Gemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
@@ -184,7 +174,7 @@ impl Gemm {
         if capability != CAPABILITY {
             return Err(Error::Capability(capability));
         }
-        let module = load(context, KERNELS)?;
+        let module = KERNELS.load(context)?;
         let n_sms = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let n_sms = usize::try_from(n_sms).unwrap_or(1);
         let kernels = |suffix: &'static str| {
@@ -199,7 +189,7 @@ impl Gemm {
         Ok(Self {
             stream: stream.clone(),
             kernels: [kernels(f32::SUFFIX)?, kernels(Bf16::SUFFIX)?].into(),
-            pack: load(context, PACK)?.load_function("pack_v12")?,
+            pack: PACK.load(context)?.load_function("pack_v12")?,
             packed: RefCell::default(),
             n_sms,
             costs: Costs::committed(),
