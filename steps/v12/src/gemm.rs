@@ -1,7 +1,7 @@
 //! A GEMM library: chooses a plan for each product, and launches its kernel.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
@@ -28,16 +28,20 @@ pub trait Output: DeviceRepr {
     const ELEMENT: Element;
     /// End of the names of its kernels.
     const SUFFIX: &'static str;
+    /// Place of its kernels among those of both types.
+    const INDEX: usize;
 }
 
 impl Output for f32 {
     const ELEMENT: Element = Element::F32;
     const SUFFIX: &'static str = "f32";
+    const INDEX: usize = 0;
 }
 
 impl Output for Bf16 {
     const ELEMENT: Element = Element::Bf16;
     const SUFFIX: &'static str = "bf16";
+    const INDEX: usize = 1;
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,19 +156,37 @@ impl Costs {
     pub fn committed() -> Self {
         serde_json::from_str(include_str!("../data/costs.json")).expect("a test reads it")
     }
+
+    /// Returns the plans of the [`fastest`](Self::fastest) kernels.
+    fn fastest_plans(&self) -> HashMap<[usize; 3], [usize; 2]> {
+        let place = |name: &String, suffix| PLANS.iter().position(|plan| kernel_name(plan, suffix) == *name);
+        let plans = |(shape, [fp32, bf16]): (&String, &[String; 2])| {
+            let sizes: Vec<_> = shape.split('x').filter_map(|size| size.parse().ok()).collect();
+            Some((sizes.try_into().ok()?, [place(fp32, f32::SUFFIX)?, place(bf16, Bf16::SUFFIX)?]))
+        };
+        self.fastest.iter().filter_map(plans).collect()
+    }
 }
 
 /// The kernels, loaded, for products in one stream, where they may share the memory for packed operands.
 #[derive(Debug)]
 pub struct Gemm {
     stream: Arc<CudaStream>,
-    /// Kernels of [`PLANS`] by the suffix of C.
-    kernels: BTreeMap<&'static str, Vec<CudaFunction>>,
+    /// Kernels of [`PLANS`] with C in FP32, and in bf16.
+    kernels: [Vec<PlanKernel>; 2],
+    /// Plans of usual sizes, by M, N and K, for both.
+    fastest: HashMap<[usize; 3], [usize; 2]>,
     pack: CudaFunction,
     /// Copies of A and B in the layout that kernels read, kept for the next product.
     packed: RefCell<[Option<CudaSlice<Bf16>>; 2]>,
     pub n_sms: usize,
-    costs: Costs,
+}
+
+#[derive(Debug)]
+struct PlanKernel {
+    function: CudaFunction,
+    /// Microseconds of each of the [`terms`]; `None` before it was timed.
+    constants: Option<[f64; TERMS]>,
 }
 
 impl Gemm {
@@ -177,22 +199,24 @@ impl Gemm {
         let module = KERNELS.load(context)?;
         let n_sms = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         let n_sms = usize::try_from(n_sms).unwrap_or(1);
-        let kernels = |suffix: &'static str| {
+        let costs = Costs::committed();
+        let kernels = |suffix: &str| -> Result<Vec<PlanKernel>, DriverError> {
             let kernels = PLANS.iter().map(|plan| {
-                let kernel = module.load_function(&kernel_name(plan, suffix))?;
+                let name = kernel_name(plan, suffix);
+                let function = module.load_function(&name)?;
                 let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes.cast_signed();
-                kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
-                Ok(kernel)
+                function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+                Ok(PlanKernel { function, constants: costs.kernels.get(&name).copied() })
             });
-            Ok::<_, DriverError>((suffix, kernels.collect::<Result<_, DriverError>>()?))
+            kernels.collect()
         };
         Ok(Self {
             stream: stream.clone(),
-            kernels: [kernels(f32::SUFFIX)?, kernels(Bf16::SUFFIX)?].into(),
+            kernels: [kernels(f32::SUFFIX)?, kernels(Bf16::SUFFIX)?],
+            fastest: costs.fastest_plans(),
             pack: PACK.load(context)?.load_function("pack_v12")?,
             packed: RefCell::default(),
             n_sms,
-            costs: Costs::committed(),
         })
     }
 
@@ -221,7 +245,7 @@ impl Gemm {
     ) -> Result<(), Error> {
         let Shape { m, n, k } = product.shape;
         let more = [
-            ("the old C", product.old.map_or(m * n, CudaSlice::len)),
+            ("the old C", product.old.map_or(m.saturating_mul(n), CudaSlice::len)),
             ("bias", product.bias.map_or(n, CudaSlice::len)),
         ];
         check(product.shape, [a.len(), b.len(), c.len()], more)?;
@@ -260,22 +284,20 @@ impl Gemm {
         let all = PLANS.iter().enumerate().filter(|(_, plan)| can(plan));
         let work = Work { shape: product.shape, result_bytes: size_of::<R>(), packed };
         let choice = |(i, plan): (usize, &Plan)| {
-            let constants = self.costs.kernels.get(&kernel_name(plan, R::SUFFIX));
+            let constants = self.kernels[R::INDEX][i].constants;
             let terms = terms(plan, &work, self.n_sms);
             let cost =
-                |constants: &[f64; TERMS]| terms.iter().zip(constants).map(|(term, us)| term * us).sum();
+                |constants: [f64; TERMS]| terms.iter().zip(constants).map(|(term, us)| term * us).sum();
             Choice { plan: i, packed, expected: constants.map_or(f64::INFINITY, cost) }
         };
         all.map(choice).collect()
     }
 
     fn choose<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> Choice {
+        let Shape { m, n, k } = product.shape;
         let all = self.choices(product, operands, c);
-        let known = self.costs.fastest.get(&product.shape.to_string());
-        let is_known = |choice: &&Choice| {
-            let name = kernel_name(&PLANS[choice.plan], R::SUFFIX);
-            choice.packed == [false; 2] && known.is_some_and(|names| names.contains(&name))
-        };
+        let known = self.fastest.get(&[m, n, k]).map(|plans| plans[R::INDEX]);
+        let is_known = |choice: &&Choice| choice.packed == [false; 2] && known == Some(choice.plan);
         let least = all.iter().min_by(|a, b| a.expected.total_cmp(&b.expected));
         *all.iter().find(is_known).or(least).expect("some plans store any C, with any epilogue")
     }
@@ -331,7 +353,7 @@ impl Gemm {
         old: CUdeviceptr,
         c: Matrix,
     ) -> Result<(), Error> {
-        let (plan, kernel) = (&PLANS[plan], &self.kernels[R::SUFFIX][plan]);
+        let (plan, kernel) = (&PLANS[plan], &self.kernels[R::INDEX][plan].function);
         let [bm, bn] = plan.tile;
         let rows_of_b = if plan.shares_b() { DEPTH / plan.cluster } else { DEPTH };
         let [m, n, k] = [shape.m, shape.n, shape.k].map(to_i32);
