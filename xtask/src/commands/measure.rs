@@ -19,7 +19,7 @@ commands! {
     Doctor(doctor::Args) => doctor::run,
     /// Compare the counters of a real GPU with those of the emulated one
     Profile(profile::Args) => profile::run,
-    /// Fit v11's cost model on this GPU
+    /// Fit the cost models of v11 and v12 on this GPU
     ///
     /// With --search, try new plans instead
     Tune(tune::Args) => tune::run,
