@@ -16,7 +16,6 @@
 #include "v12_boxes_out.cuh"
 #include "v12_cluster.cuh"
 #include "v12_order.cuh"
-#include "v12_turns.cuh"
 
 // ANCHOR: kernel
 using Square = Tiles<128, 128, 6, 4 * BOX_OF_C>;  // of C; pairs of tiles; bytes of boxes of C
@@ -25,6 +24,30 @@ using Wide = Tiles<128, 192, 4, 4 * BOX_OF_C>;
 // Who copies: a warp, or where registers change hands, which they do by warpgroups, one of these.
 template <typename T>
 constexpr int COPIERS = T::SUMS * T::GROUPS > 128 ? GROUP : PRODUCERS;
+
+// ANCHOR: turn
+// Over the next `count` tiles of the ring, which are the other warpgroup's.
+template <typename T>
+__device__ __forceinline__ void skip(Ring<T, T::STAGES>& ring, int count)
+{
+    ring.stage += count;
+    ring.parity ^= ring.stage / T::STAGES % 2;
+    ring.stage %= T::STAGES;
+}
+
+// The barrier at which a warpgroup waits for its turn; the other one only arrives. Lower numbers are taken.
+__device__ __forceinline__ int turn_of(int group) { return 3 + group; }
+
+__device__ __forceinline__ void wait_for_turn(int group)
+{
+    asm volatile("bar.sync %0, %1;" :: "r"(turn_of(group)), "n"(2 * GROUP) : "memory");
+}
+
+__device__ __forceinline__ void give_turn(int group)
+{
+    asm volatile("bar.arrive %0, %1;" :: "r"(turn_of(group)), "n"(2 * GROUP) : "memory");
+}
+// ANCHOR_END: turn
 
 // ANCHOR: blocks
 template <typename T, typename Out>
