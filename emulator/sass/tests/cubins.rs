@@ -61,7 +61,7 @@ fn code_is_encoded_as_the_compiler_wrote_it() {
     assert!(n > 30_000, "{n}");
 }
 
-/// What does not fit its field is no other instruction.
+/// A value that does not fit its field must not become another instruction.
 #[test]
 fn what_does_not_fit_is_not_encoded() {
     let word = 0x000f_e200_0000_0000_ffff_ffff_0300_7836_u128;

@@ -17,6 +17,7 @@ use harness::{KernelSource, Shape, StepError, blocks, code, grid_1d, grid_of_til
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
+pub use harness::map::Layout;
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
 
 const LARGE: KernelSource = code!("v11_stream_k");
@@ -24,14 +25,6 @@ const OTHERS: KernelSource = code!("v11_gemm");
 const PACK: KernelSource = code!("v11_pack");
 /// Capability that the machine code is compiled for.
 const CAPABILITY: (i32, i32) = (9, 0);
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// A as M × K, B as K × N.
-    AsIs,
-    /// A as K × M, B as N × K.
-    Transposed,
-}
 
 /// `C = alpha · op(A) · op(B) + beta · C`, all row-major.
 #[derive(Debug, Clone, Copy)]

@@ -12,11 +12,12 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig,
 };
 use harness::dependent::argument;
+pub use harness::map::Layout;
 use harness::map::{Element, Matrix, Swizzle, TensorMap};
 use harness::{Bf16, KernelSource, Shape, StepError, blocks, code, dependent, to_i32};
 use serde::{Deserialize, Serialize};
 
-use crate::plans::{DEPTH, LINE, PLANS, Plan, TERMS, Work, terms};
+use crate::plans::{DEPTH, LINE, PLANS, Plan, TERMS, Work, expected, terms};
 
 const KERNELS: KernelSource = code!("v12_gemm");
 const PACK: KernelSource = code!("v12_pack");
@@ -42,14 +43,6 @@ impl Output for Bf16 {
     const ELEMENT: Element = Element::Bf16;
     const SUFFIX: &'static str = "bf16";
     const INDEX: usize = 1;
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Layout {
-    /// A as M × K, B as K × N.
-    AsIs,
-    /// A as K × M, B as N × K.
-    Transposed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,7 +109,7 @@ impl From<Error> for StepError {
     }
 }
 
-/// What a kernel takes of an epilogue.
+/// The epilogue as kernels take it.
 #[derive(Debug, Clone, Copy)]
 #[repr(C)]
 struct Epilogue {
@@ -234,7 +227,7 @@ impl Gemm {
     /// Enqueues the product by a plan of the caller's choice, or else by that of the least expected time.
     ///
     /// # Panics
-    /// Panics if the plan does not take the product as the choice leaves it.
+    /// Panics if there is no such plan.
     pub fn multiply_by<R: Output>(
         &self,
         product: &Product<'_, R>,
@@ -276,30 +269,32 @@ impl Gemm {
 
     // ANCHOR: choose
     /// Returns all plans that can do a product, with the time that is expected of each.
-    fn choices<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> Vec<Choice> {
+    fn choices<R: Output>(
+        &self,
+        product: &Product<'_, R>,
+        operands: [Operand; 2],
+        c: Matrix,
+    ) -> impl Iterator<Item = Choice> {
         let packed = operands.map(|operand| !operand.is_ready());
-        let can = |plan: &Plan| {
-            (plan.stores_anywhere() || c.can_be_mapped()) && (plan.fused || !product.needs_epilogue())
-        };
-        let all = PLANS.iter().enumerate().filter(|(_, plan)| can(plan));
+        let (anywhere, fused) = (!c.can_be_mapped(), product.needs_epilogue());
+        let can = move |plan: &Plan| (plan.stores_anywhere() || !anywhere) && (plan.fused || !fused);
+        let all = PLANS.iter().enumerate().filter(move |(_, plan)| can(plan));
         let work = Work { shape: product.shape, result_bytes: size_of::<R>(), packed };
-        let choice = |(i, plan): (usize, &Plan)| {
-            let constants = self.kernels[R::INDEX][i].constants;
-            let terms = terms(plan, &work, self.n_sms);
-            let cost =
-                |constants: [f64; TERMS]| terms.iter().zip(constants).map(|(term, us)| term * us).sum();
-            Choice { plan: i, packed, expected: constants.map_or(f64::INFINITY, cost) }
-        };
-        all.map(choice).collect()
+        all.map(move |(i, plan)| {
+            let cost = |constants| expected(&constants, &terms(plan, &work, self.n_sms));
+            let expected = self.kernels[R::INDEX][i].constants.map_or(f64::INFINITY, cost);
+            Choice { plan: i, packed, expected }
+        })
     }
 
     fn choose<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> Choice {
         let Shape { m, n, k } = product.shape;
-        let all = self.choices(product, operands, c);
         let known = self.fastest.get(&[m, n, k]).map(|plans| plans[R::INDEX]);
-        let is_known = |choice: &&Choice| choice.packed == [false; 2] && known == Some(choice.plan);
-        let least = all.iter().min_by(|a, b| a.expected.total_cmp(&b.expected));
-        *all.iter().find(is_known).or(least).expect("some plans store any C, with any epilogue")
+        let is_known = |choice: &Choice| choice.packed == [false; 2] && known == Some(choice.plan);
+        let all = || self.choices(product, operands, c);
+        let least = || all().min_by(|a, b| a.expected.total_cmp(&b.expected));
+        let known = known.and_then(|_| all().find(is_known));
+        known.or_else(least).expect("some plans store any C, with any epilogue")
     }
     // ANCHOR_END: choose
 
@@ -308,10 +303,10 @@ impl Gemm {
         let Shape { m, n, k } = shape;
         let operands = [Operand::new(0, [m, k], Layout::AsIs), Operand::new(0, [k, n], Layout::AsIs)];
         let c = Matrix { address: 0, rows: m, cols: n, pitch: n, element: R::ELEMENT };
-        self.choices(&Product::<R>::new(shape), operands, c)
+        self.choices(&Product::<R>::new(shape), operands, c).collect()
     }
 
-    /// Returns a copy of an operand, row-major with rows on 16 bytes.
+    /// Returns a copy of an operand, row-major with rows that start on lines of L2.
     fn pack(&self, operand: Operand, room: &mut Option<CudaSlice<Bf16>>) -> Result<Matrix, Error> {
         const TILE: u32 = 64;
         const THREADS: (u32, u32, u32) = (32, 8, 1);

@@ -1,7 +1,8 @@
 //! The library's plans: one row for each pair of kernels in `kernels/v12_gemm.cu`, and what a product costs with it.
 
 use cudarc::driver::LaunchConfig;
-use harness::{Shape, blocks, grid_1d};
+use harness::map::ALIGNED;
+use harness::{Bf16, Shape, blocks, grid_1d};
 
 /// Columns of a box of A and B, and the depth of their tiles, in elements: rows of 128 bytes.
 pub const DEPTH: u32 = 64;
@@ -10,7 +11,7 @@ const GROUP: u32 = 128;
 const PRODUCERS: u32 = 32;
 const BARRIERS: u32 = 2 * 8;
 
-/// How blocks share out tiles of C.
+/// The way in which blocks share out tiles of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
     /// A tile for each block.
@@ -36,7 +37,7 @@ pub struct Plan {
     pub stages: u32,
     /// Blocks of a cluster.
     pub cluster: u32,
-    /// Blocks for which a multiprocessor has room.
+    /// Blocks that run on a multiprocessor at a time.
     pub per_sm: u32,
     /// Bytes of shared memory behind the ring.
     pub exchange: u32,
@@ -45,7 +46,6 @@ pub struct Plan {
 }
 
 const fn plan(name: &'static str, schedule: Schedule, tile: [u32; 2], stages: u32, cluster: u32) -> Plan {
-    let staying = matches!(schedule, Schedule::Stays | Schedule::Turns);
     let [bm, bn] = tile;
     let exchange = match schedule {
         Schedule::Stays | Schedule::Turns => 4 * 8192,
@@ -65,7 +65,7 @@ const fn plan(name: &'static str, schedule: Schedule, tile: [u32; 2], stages: u3
         cluster,
         per_sm,
         exchange,
-        fused: !staying && !matches!(schedule, Schedule::Tile),
+        fused: matches!(schedule, Schedule::Split | Schedule::Any),
     }
 }
 
@@ -162,6 +162,13 @@ pub struct Work {
 }
 
 impl Work {
+    /// Creates the product of matrices that are stored row after row without gaps: those are packed whose rows do not
+    /// start on 16 bytes.
+    pub fn without_gaps(shape: Shape, result_bytes: usize) -> Self {
+        let packed = [shape.k, shape.n].map(|cols| !(cols * size_of::<Bf16>()).is_multiple_of(ALIGNED));
+        Self { shape, result_bytes, packed }
+    }
+
     /// Returns the part of the rows of a box of A, and of B, that lie in two lines.
     fn split_rows(&self) -> [f64; 2] {
         let Shape { n, k, .. } = self.shape;
@@ -175,9 +182,9 @@ impl Work {
     }
 }
 
-/// Returns how often each constant of a plan counts in a product: launch; steps of the fullest multiprocessor; those of
-/// it if it has one block, and room for more; its steps with rows of A in two lines, and of B; ends of tiles; megabytes
-/// of lines that come from L2; of C; packed operands; their megabytes.
+/// Returns how often each constant of a plan counts in a product: launch; steps of the fullest multiprocessor; those
+/// of it if it runs one block, and could run more; its steps with rows of A in two lines, and of B; ends of tiles;
+/// megabytes of lines that come from L2; of C; packed operands; their megabytes.
 // ANCHOR: terms
 pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> [f64; TERMS] {
     let Work { shape: Shape { m, n, k }, result_bytes, packed } = *work;
@@ -202,6 +209,11 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> [f64; TERMS] {
     [1.0, whole, alone, steps * split_a, steps * split_b, ends, from_l2, c, n_packed, packed_mb]
 }
 // ANCHOR_END: terms
+
+/// Returns the expected microseconds: each constant as often as its term counts.
+pub fn expected(constants: &[f64; TERMS], terms: &[f64; TERMS]) -> f64 {
+    terms.iter().zip(constants).map(|(term, us)| term * us).sum()
+}
 
 #[cfg(test)]
 mod tests {

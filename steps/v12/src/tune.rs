@@ -14,7 +14,7 @@ use harness::{Bf16, Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use v12::gemm::{Choice, Costs, Gemm, Output, Product, kernel_name};
-use v12::plans::{PLANS, TERMS, Work, terms};
+use v12::plans::{PLANS, TERMS, Work, expected, terms};
 
 const SEED: u64 = 2027;
 /// Number of products on a GPU, and on the emulated device.
@@ -185,15 +185,12 @@ fn fitted(samples: &[Sample], n_sms: usize) -> BTreeMap<String, [f64; TERMS]> {
             let own = samples.iter().filter(|sample| sample.kernel == name);
             let times: Vec<_> = own
                 .map(|&Sample { shape, us, .. }| {
-                    let packed = [shape.k, shape.n].map(|cols| !cols.is_multiple_of(8));
-                    (terms(&plan, &Work { shape, result_bytes, packed }, n_sms), us)
+                    (terms(&plan, &Work::without_gaps(shape, result_bytes), n_sms), us)
                 })
                 .collect();
             let constants = fit(&times).map(|constant| (constant * 1e5).round() / 1e5);
-            let expected = |terms: &[f64; TERMS]| -> f64 {
-                terms.iter().zip(constants).map(|(term, us)| term * us).sum()
-            };
-            let errors = times.iter().map(|(terms, us)| 100.0 * (expected(terms) / us - 1.0).abs());
+            let errors =
+                times.iter().map(|(terms, us)| 100.0 * (expected(&constants, terms) / us - 1.0).abs());
             let mean = errors.clone().sum::<f64>() / times.len().max(1) as f64;
             let worst = errors.fold(0.0, f64::max);
             eprintln!("{name}: {} times within {mean:.1} % on average, {worst:.0} % at worst", times.len());
@@ -292,7 +289,7 @@ mod tests {
         assert_eq!(costs.fastest, fastest(&samples));
     }
 
-    /// What choosing by expected times costs: the time of the chosen plan divided by that of the fastest, on record.
+    /// The cost of choosing by expected times: the time of the chosen plan divided by that of the fastest, on record.
     #[test]
     fn the_chosen_plans_are_near_the_fastest() {
         let costs = Costs::committed();
@@ -300,10 +297,8 @@ mod tests {
         for Sample { kernel, shape, us } in samples_on_record() {
             let (name, suffix) = kernel.rsplit_once('_').expect("the type of C");
             let plan = PLANS.iter().find(|plan| name.ends_with(plan.name)).expect("a plan");
-            let packed = [shape.k, shape.n].map(|cols| !cols.is_multiple_of(8));
-            let work = Work { shape, result_bytes: if suffix == "f32" { 4 } else { 2 }, packed };
-            let terms = terms(plan, &work, costs.n_sms);
-            let expected = terms.iter().zip(&costs.kernels[&kernel]).map(|(term, us)| term * us).sum();
+            let work = Work::without_gaps(shape, if suffix == "f32" { 4 } else { 2 });
+            let expected = expected(&costs.kernels[&kernel], &terms(plan, &work, costs.n_sms));
             by_product.entry((shape.to_string(), suffix.to_owned())).or_default().push((expected, us));
         }
         let mut logs = 0.0;

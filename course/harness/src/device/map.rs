@@ -52,6 +52,15 @@ pub enum Swizzle {
     ByRow,
 }
 
+/// The order in which an operand of a library's product is stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// A as M × K, B as K × N.
+    AsIs,
+    /// A as K × M, B as N × K.
+    Transposed,
+}
+
 /// A row-major matrix in device memory.
 #[derive(Debug, Clone, Copy)]
 pub struct Matrix {
