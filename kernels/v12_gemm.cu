@@ -1,12 +1,13 @@
 // v12_gemm.cu: kernels of a library for products of bf16 of any shape; the host (steps/v12/src/gemm.rs) chooses one.
 //
-// New since the kernels of the ladder: the next launch begins while this one ends; tiles of 192 x 96; C anywhere; the
-// epilogue. `tile`: a tile for each block. `pair`: two blocks, one below the other, share what they copy of B.
-// `stays`, `turns`: pairs that take one tile after another, as v12_store and v12_ping_pong. `split`: the k of a tile
-// shared by the blocks of a cluster. `any`, `split`: rows of C start anywhere; of the others on 16 bytes. `fused`,
-// `any`, `split`: the whole epilogue; of the others alpha alone.
+// New since the kernels of the ladder: the next launch begins while this one ends; tiles that lie across, with any
+// multiple of 16 rows; the epilogue. `tile`: a tile for each block; `two`: of which two run on a multiprocessor.
+// `share`: blocks of a cluster share what they copy. `split`: they share the k of a tile. `stays`, `turns`: pairs that
+// take one tile after another, as v12_store and v12_ping_pong. `any`, `split`: rows of C start anywhere; of the others
+// on 16 bytes. `any`, `split`, `fused`: the whole epilogue; of the others alpha alone.
 // C = activation(alpha * A * B + beta * old + bias), any M, N, K. Launch: as the host's table of plans says.
 // arch: compute_90a
+#include "v12_across.cuh"
 #include "v12_gemm.cuh"
 
 // ANCHOR: kernel
@@ -14,43 +15,52 @@
     int M, int N, int K, const __grid_constant__ Epilogue epilogue, const __grid_constant__ TensorMap a_map,          \
         const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map, const OUT *old, OUT *C
 
-#define KERNEL(NAME, OUT, PER_SM, ...)                                                                                \
-    extern "C" __global__ void __launch_bounds__(Plan<__VA_ARGS__>::THREADS, PER_SM)                                  \
-    __cluster_dims__(Plan<__VA_ARGS__>::BLOCKS, 1, 1) gemm_v12_##NAME(PARAMETERS(OUT))                                \
+#define ACROSS_TO(NAME, OUT, PER_SM, HOW, ...)                                                                        \
+    extern "C" __global__ void __launch_bounds__(Across<__VA_ARGS__>::THREADS, PER_SM)                                \
+    __cluster_dims__(Across<__VA_ARGS__>::BLOCKS, 1, 1) gemm_v12_##NAME(PARAMETERS(OUT))                              \
     {                                                                                                                 \
-        multiply_by_plan<Plan<__VA_ARGS__>>(M, N, K, epilogue, a_map, b_map, c_map, old, C);                          \
+        multiply_tile_across<Across<__VA_ARGS__>, HOW>(M, N, K, epilogue, a_map, b_map, c_map, old, C);               \
     }
-#define PLAN(NAME, ...) KERNEL(NAME##_f32, float, __VA_ARGS__) KERNEL(NAME##_bf16, Bf16, __VA_ARGS__)
+#define ACROSS(NAME, ...) ACROSS_TO(NAME##_f32, float, __VA_ARGS__) ACROSS_TO(NAME##_bf16, Bf16, __VA_ARGS__)
 
-#define SPLIT_KERNEL(NAME, OUT, PER_SM, BLOCKS, ...)                                                                  \
-    extern "C" __global__ void __launch_bounds__(Tiles<__VA_ARGS__>::MULTIPLIERS + PRODUCERS, PER_SM)                 \
-    __cluster_dims__(BLOCKS, 1, 1) gemm_v12_##NAME(PARAMETERS(OUT))                                                   \
+#define STAYS_TO(NAME, OUT, ...)                                                                                      \
+    extern "C" __global__ void __launch_bounds__(Plan<__VA_ARGS__>::THREADS) __cluster_dims__(CLUSTER, 1, 1)          \
+    gemm_v12_##NAME(PARAMETERS(OUT))                                                                                  \
     {                                                                                                                 \
-        multiply_split<Tiles<__VA_ARGS__>, BLOCKS>(M, N, K, epilogue, a_map, b_map, old, C);                          \
+        multiply_staying<Plan<__VA_ARGS__>>(M, N, K, epilogue, a_map, b_map, c_map, old);                             \
     }
-#define SPLIT(NAME, ...) SPLIT_KERNEL(NAME##_f32, float, __VA_ARGS__) SPLIT_KERNEL(NAME##_bf16, Bf16, __VA_ARGS__)
+#define STAYS(NAME, ...) STAYS_TO(NAME##_f32, float, __VA_ARGS__) STAYS_TO(NAME##_bf16, Bf16, __VA_ARGS__)
 
-using Half96 = Tiles96<5>;
+//     name, blocks on a multiprocessor, how C leaves, rows, columns / 64, pairs in the ring, cluster
+ACROSS(any_16x64, 2, ANYWHERE, 16, 1, 10)
+ACROSS(any_64x64, 1, ANYWHERE, 64, 1, 13)
+ACROSS(any_96x64, 2, ANYWHERE, 96, 1, 5)
+ACROSS(any_128x128, 1, ANYWHERE, 128, 2, 7)
+ACROSS(tile_48x64, 1, BOXES, 48, 1, 14)
+ACROSS(tile_80x64, 1, BOXES, 80, 1, 11)
+ACROSS(two_96x64, 2, BOXES, 96, 1, 5)
+ACROSS(tile_80x128, 1, BOXES, 80, 2, 8)
+ACROSS(share_2x1_64x128, 1, BOXES, 64, 2, 9, 2, 1)
+ACROSS(share_2x1_128x64, 1, BOXES, 128, 1, 9, 2, 1)
+ACROSS(share_2x2_128x64, 1, BOXES, 128, 1, 9, 2, 2)
+ACROSS(share_4x1_80x64, 1, BOXES, 80, 1, 11, 4, 1)
+ACROSS(share_1x2_112x128, 1, BOXES, 112, 2, 7, 1, 2)
+ACROSS(share_1x4_128x128, 1, BOXES, 128, 2, 7, 1, 4)
+ACROSS(share_2x1_96x192, 1, BOXES, 96, 3, 6, 2, 1)
+ACROSS(share_4x1_96x192, 1, BOXES, 96, 3, 6, 4, 1)
+ACROSS(share_2x1_144x192, 1, BOXES, 144, 3, 5, 2, 1)
+ACROSS(split_2_16x64, 2, ANYWHERE, 16, 1, 10, 1, 1, 2)
+ACROSS(split_2_32x64, 1, ANYWHERE, 32, 1, 16, 1, 1, 2)
+ACROSS(split_2_64x64, 1, ANYWHERE, 64, 1, 12, 1, 1, 2)
+ACROSS(split_4_64x64, 2, ANYWHERE, 64, 1, 6, 1, 1, 4)
+ACROSS(split_8_64x64, 2, ANYWHERE, 64, 1, 6, 1, 1, 8)
+ACROSS(split_4_128x64, 1, ANYWHERE, 128, 1, 8, 1, 1, 4)
+ACROSS(split_2_128x128, 1, ANYWHERE, 128, 2, 6, 1, 1, 2)
+ACROSS(split_4_128x128, 1, ANYWHERE, 128, 2, 5, 1, 1, 4)
 
-//   name, blocks on a multiprocessor, tiles (of C, pairs in the ring, bytes of boxes), cluster, turns, how C leaves
-PLAN(tile_64x64, 3, Tiles<64, 64, 4>, 1, false, BOXES)
-PLAN(tile_64x128, 1, Tiles<64, 128, 9>, 1, false, BOXES)
-PLAN(two_64x128, 2, Tiles<64, 128, 4>, 1, false, BOXES)
-PLAN(tile_128x128, 1, Tiles<128, 128, 7>, 1, false, BOXES)
-KERNEL(tile_192x96_f32, float, 1, Half96, 1, false, BOXES)
-KERNEL(tile_192x96_bf16, Bf16, 1, Half96, 1, false, HALF_BOXES)
-PLAN(pair_64x128, 1, Tiles<64, 128, 8>, 2, false, BOXES)
-PLAN(stays_128x256, 1, Tiles<128, 256, 4, 4 * BOX_OF_C>, 2, false, BOXES)
-PLAN(turns_128x128, 1, Tiles<128, 128, 6, 4 * BOX_OF_C>, 2, true, BOXES)
-PLAN(fused_128x128, 1, Tiles<128, 128, 6, 4 * BOX_OF_C>, 2, true, BOXES, true)
-PLAN(fused_128x192, 1, Tiles<128, 192, 4, 4 * BOX_OF_C>, 2, true, BOXES, true)
-PLAN(any_128x128, 1, Tiles<128, 128, 7>, 1, false, REGISTERS)
-
-//   name, blocks on a multiprocessor, cluster, tile of C, pairs in the ring, bytes for the parts of the others
-SPLIT(split_4_64x64, 2, 4, 64, 64, 4, 12288)
-SPLIT(split_8_64x64, 2, 8, 64, 64, 4, 14336)
-SPLIT(split_2_64x128, 2, 2, 64, 128, 4, 16384)
-SPLIT(split_4_64x128, 2, 4, 64, 128, 3, 24576)
-SPLIT(split_2_128x128, 1, 2, 128, 128, 6, 32768)
-SPLIT(split_4_128x128, 1, 4, 128, 128, 5, 49152)
+//    name, tiles (of C, pairs in the ring, bytes of boxes), turns, fused
+STAYS(stays_128x256, Tiles<128, 256, 4, 4 * BOX_OF_C>, false)
+STAYS(turns_128x128, Tiles<128, 128, 6, 4 * BOX_OF_C>, true)
+STAYS(fused_128x128, Tiles<128, 128, 6, 4 * BOX_OF_C>, true, true)
+STAYS(fused_128x192, Tiles<128, 192, 4, 4 * BOX_OF_C>, true, true)
 // ANCHOR_END: kernel

@@ -83,6 +83,7 @@ pub use kernel::{
 pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub(crate) use step_run::StepRun;
 pub use timing::duel;
+pub use timing::yardstick::light;
 
 use args::{Cli, StepCommand};
 use commands::{bench, check, launch};

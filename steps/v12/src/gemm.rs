@@ -17,7 +17,7 @@ use harness::map::{Element, Matrix, Swizzle, TensorMap};
 use harness::{Bf16, KernelSource, Shape, StepError, blocks, code, dependent, to_i32};
 use serde::{Deserialize, Serialize};
 
-use crate::plans::{DEPTH, LINE, PLANS, Plan, TERMS, Work, expected, terms};
+use crate::plans::{DEPTH, LINE, PLANS, Plan, ROW_BYTES, TERMS, Work, expected, terms};
 
 const KERNELS: KernelSource = code!("v12_gemm");
 const PACK: KernelSource = code!("v12_pack");
@@ -138,7 +138,9 @@ pub struct Costs {
     pub device: String,
     pub driver: String,
     pub date: String,
-    pub n_sms: usize,
+    /// Clusters that have a place at a time, with one block on a multiprocessor, by the number of their blocks: groups
+    /// of multiprocessors are not all multiples of a cluster.
+    pub clusters_at_once: BTreeMap<u32, usize>,
     /// Microseconds of each of the [`terms`], by kernel.
     pub kernels: BTreeMap<String, [f64; TERMS]>,
     /// The fastest kernels of usual sizes, by shape: of several that are near each other, the terms may name another.
@@ -148,6 +150,11 @@ pub struct Costs {
 impl Costs {
     pub fn committed() -> Self {
         serde_json::from_str(include_str!("../data/costs.json")).expect("a test reads it")
+    }
+
+    /// Returns how many clusters of a plan have a place at a time.
+    pub fn at_once(&self, plan: &Plan) -> usize {
+        self.clusters_at_once.get(&plan.cluster()).copied().unwrap_or(1)
     }
 
     /// Returns the plans of the [`fastest`](Self::fastest) kernels.
@@ -167,12 +174,13 @@ pub struct Gemm {
     stream: Arc<CudaStream>,
     /// Kernels of [`PLANS`] with C in FP32, and in bf16.
     kernels: [Vec<PlanKernel>; 2],
+    costs: Costs,
     /// Plans of usual sizes, by M, N and K, for both.
     fastest: HashMap<[usize; 3], [usize; 2]>,
     pack: CudaFunction,
     /// Copies of A and B in the layout that kernels read, kept for the next product.
     packed: RefCell<[Option<CudaSlice<Bf16>>; 2]>,
-    pub n_sms: usize,
+    n_sms: usize,
 }
 
 #[derive(Debug)]
@@ -207,6 +215,7 @@ impl Gemm {
             stream: stream.clone(),
             kernels: [kernels(f32::SUFFIX)?, kernels(Bf16::SUFFIX)?],
             fastest: costs.fastest_plans(),
+            costs,
             pack: PACK.load(context)?.load_function("pack_v12")?,
             packed: RefCell::default(),
             n_sms,
@@ -267,6 +276,18 @@ impl Gemm {
         self.launch::<R>(product.shape, choice.plan, epilogue, matrices, old, c)
     }
 
+    /// Returns the [places](Costs::clusters_at_once) of this device.
+    pub fn clusters_at_once(&self) -> Result<BTreeMap<u32, usize>, Error> {
+        let mut found = BTreeMap::new();
+        for (plan, kernel) in PLANS.iter().zip(&self.kernels[0]) {
+            let config = plan.launch(Shape::square(1), self.n_sms);
+            let places = kernel.function.occupancy_max_active_clusters(config, &self.stream)?;
+            let most: &mut usize = found.entry(plan.cluster()).or_default();
+            *most = (*most).max((places / plan.per_sm) as usize);
+        }
+        Ok(found)
+    }
+
     // ANCHOR: choose
     /// Returns all plans that can do a product, with the time that is expected of each.
     fn choices<R: Output>(
@@ -277,11 +298,11 @@ impl Gemm {
     ) -> impl Iterator<Item = Choice> {
         let packed = operands.map(|operand| !operand.is_ready());
         let (anywhere, fused) = (!c.can_be_mapped(), product.needs_epilogue());
-        let can = move |plan: &Plan| (plan.stores_anywhere() || !anywhere) && (plan.fused || !fused);
+        let can = move |plan: &Plan| (plan.anywhere || !anywhere) && (plan.fused || !fused);
         let all = PLANS.iter().enumerate().filter(move |(_, plan)| can(plan));
         let work = Work { shape: product.shape, result_bytes: size_of::<R>(), packed };
         all.map(move |(i, plan)| {
-            let cost = |constants| expected(&constants, &terms(plan, &work, self.n_sms));
+            let cost = |constants| expected(&constants, &terms(plan, &work, self.costs.at_once(plan)));
             let expected = self.kernels[R::INDEX][i].constants.map_or(f64::INFINITY, cost);
             Choice { plan: i, packed, expected }
         })
@@ -349,15 +370,13 @@ impl Gemm {
         c: Matrix,
     ) -> Result<(), Error> {
         let (plan, kernel) = (&PLANS[plan], &self.kernels[R::INDEX][plan].function);
-        let [bm, bn] = plan.tile;
-        let rows_of_b = if plan.shares_b() { DEPTH / plan.cluster } else { DEPTH };
+        let [rows_of_a, rows_of_b, rows_of_c] = plan.box_rows();
         let [m, n, k] = [shape.m, shape.n, shape.k].map(to_i32);
-        let (a_map, b_map) = (a.map(bm, DEPTH, Swizzle::ByRow)?, b.map(rows_of_b, DEPTH, Swizzle::ByRow)?);
-        // A box of C has rows of 128 bytes, or of 64 if a tile is not a multiple of that.
-        let row = 128 / size_of::<R>() as u32;
-        let row = if bn.is_multiple_of(row) { row } else { row / 2 };
+        let a_map = a.map(rows_of_a, DEPTH, Swizzle::ByRow)?;
+        let b_map = b.map(rows_of_b, DEPTH, Swizzle::ByRow)?;
+        let row = ROW_BYTES / size_of::<R>() as u32;
         // Kernels that store C from registers take a map, and do not read it.
-        let c_map: TensorMap = if plan.stores_anywhere() { a_map } else { c.map(64, row, Swizzle::ByRow)? };
+        let c_map: TensorMap = if plan.anywhere { a_map } else { c.map(rows_of_c, row, Swizzle::ByRow)? };
         let mut arguments = [
             argument(&m),
             argument(&n),

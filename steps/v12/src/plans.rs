@@ -4,9 +4,10 @@ use cudarc::driver::LaunchConfig;
 use harness::map::ALIGNED;
 use harness::{Bf16, Shape, blocks, grid_1d};
 
-/// Columns of a box of A and B, and the depth of their tiles, in elements: rows of 128 bytes.
+/// Columns of a box of A and B, and the depth of their tiles, in elements.
 pub const DEPTH: u32 = 64;
-const ROW_BYTES: u32 = 128;
+/// Bytes of a row of a box.
+pub const ROW_BYTES: u32 = 128;
 const GROUP: u32 = 128;
 const PRODUCERS: u32 = 32;
 const BARRIERS: u32 = 2 * 8;
@@ -14,16 +15,12 @@ const BARRIERS: u32 = 2 * 8;
 /// The way in which blocks share out tiles of C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Schedule {
-    /// A tile for each block.
-    Tile,
-    /// Blocks stay, and take one tile after another; both warpgroups work on it.
+    /// A tile for each block, by products that lie across: columns of C are their rows.
+    Across,
+    /// Pairs of blocks stay, and take one tile after another; both warpgroups work on it.
     Stays,
-    /// Blocks stay, and their warpgroups take tiles in turns.
+    /// Pairs of blocks stay, and their warpgroups take tiles in turns.
     Turns,
-    /// The blocks of a cluster share the k of a tile.
-    Split,
-    /// As [`Tile`](Self::Tile), with C stored from registers.
-    Any,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,80 +32,96 @@ pub struct Plan {
     pub tile: [u32; 2],
     /// Pairs of tiles of A and B in the ring.
     pub stages: u32,
-    /// Blocks of a cluster.
-    pub cluster: u32,
+    /// Blocks below each other and side by side that share what they copy.
+    pub shared_by: [u32; 2],
+    /// Blocks that share the k of a tile.
+    pub split: u32,
     /// Blocks that run on a multiprocessor at a time.
     pub per_sm: u32,
-    /// Bytes of shared memory behind the ring.
-    pub exchange: u32,
+    /// Stores C with rows that start anywhere.
+    pub anywhere: bool,
     /// Applies a whole epilogue, and not `alpha` alone.
     pub fused: bool,
 }
 
-const fn plan(name: &'static str, schedule: Schedule, tile: [u32; 2], stages: u32, cluster: u32) -> Plan {
-    let [bm, bn] = tile;
-    let exchange = match schedule {
-        Schedule::Stays | Schedule::Turns => 4 * 8192,
-        Schedule::Split => bm * bn * 4 / cluster * (cluster - 1),
-        Schedule::Tile | Schedule::Any => 0,
+const fn plan(name: &'static str, schedule: Schedule, tile: [u32; 2], stages: u32) -> Plan {
+    let shared_by = match schedule {
+        Schedule::Across => [1, 1],
+        Schedule::Stays | Schedule::Turns => [2, 1],
     };
-    let per_sm = match (bm * bn == 64 * 64, exchange) {
-        (true, 0) => 3,
-        (true, _) => 2,
-        (false, _) => 1,
-    };
-    Plan {
-        name,
-        schedule,
-        tile,
-        stages,
-        cluster,
-        per_sm,
-        exchange,
-        fused: matches!(schedule, Schedule::Split | Schedule::Any),
-    }
+    Plan { name, schedule, tile, stages, shared_by, split: 1, per_sm: 1, anywhere: false, fused: false }
+}
+
+const fn tile(name: &'static str, tile: [u32; 2], stages: u32) -> Plan {
+    plan(name, Schedule::Across, tile, stages)
+}
+
+const fn two(plan: Plan) -> Plan {
+    Plan { per_sm: 2, ..plan }
+}
+
+const fn share(name: &'static str, shared_by: [u32; 2], size: [u32; 2], stages: u32) -> Plan {
+    Plan { shared_by, ..tile(name, size, stages) }
+}
+
+const fn any(name: &'static str, size: [u32; 2], stages: u32) -> Plan {
+    Plan { anywhere: true, fused: true, ..tile(name, size, stages) }
+}
+
+const fn split(name: &'static str, split: u32, size: [u32; 2], stages: u32) -> Plan {
+    Plan { split, ..any(name, size, stages) }
+}
+
+const fn fused(plan: Plan) -> Plan {
+    Plan { fused: true, ..plan }
 }
 
 // ANCHOR: plans
-pub const PLANS: [Plan; 17] = {
-    use Schedule::{Any, Split, Stays, Tile, Turns};
+pub const PLANS: [Plan; 29] = {
+    use Schedule::{Stays, Turns};
     [
-        plan("tile_64x64", Tile, [64, 64], 4, 1),
-        plan("tile_64x128", Tile, [64, 128], 9, 1),
-        Plan { per_sm: 2, ..plan("two_64x128", Tile, [64, 128], 4, 1) },
-        plan("tile_128x128", Tile, [128, 128], 7, 1),
-        plan("tile_192x96", Tile, [192, 96], 5, 1),
-        plan("pair_64x128", Tile, [64, 128], 8, 2),
-        plan("stays_128x256", Stays, [128, 256], 4, 2),
-        plan("turns_128x128", Turns, [128, 128], 6, 2),
-        Plan { fused: true, ..plan("fused_128x128", Turns, [128, 128], 6, 2) },
-        Plan { fused: true, ..plan("fused_128x192", Turns, [128, 192], 4, 2) },
-        plan("any_128x128", Any, [128, 128], 7, 1),
-        plan("split_4_64x64", Split, [64, 64], 4, 4),
-        plan("split_8_64x64", Split, [64, 64], 4, 8),
-        Plan { per_sm: 2, ..plan("split_2_64x128", Split, [64, 128], 4, 2) },
-        Plan { per_sm: 2, ..plan("split_4_64x128", Split, [64, 128], 3, 4) },
-        plan("split_2_128x128", Split, [128, 128], 6, 2),
-        plan("split_4_128x128", Split, [128, 128], 5, 4),
+        two(any("any_16x64", [16, 64], 10)),
+        any("any_64x64", [64, 64], 13),
+        two(any("any_96x64", [96, 64], 5)),
+        any("any_128x128", [128, 128], 7),
+        tile("tile_48x64", [48, 64], 14),
+        tile("tile_80x64", [80, 64], 11),
+        two(tile("two_96x64", [96, 64], 5)),
+        tile("tile_80x128", [80, 128], 8),
+        share("share_2x1_64x128", [2, 1], [64, 128], 9),
+        share("share_2x1_128x64", [2, 1], [128, 64], 9),
+        share("share_2x2_128x64", [2, 2], [128, 64], 9),
+        share("share_4x1_80x64", [4, 1], [80, 64], 11),
+        share("share_1x2_112x128", [1, 2], [112, 128], 7),
+        share("share_1x4_128x128", [1, 4], [128, 128], 7),
+        share("share_2x1_96x192", [2, 1], [96, 192], 6),
+        share("share_4x1_96x192", [4, 1], [96, 192], 6),
+        share("share_2x1_144x192", [2, 1], [144, 192], 5),
+        two(split("split_2_16x64", 2, [16, 64], 10)),
+        split("split_2_32x64", 2, [32, 64], 16),
+        split("split_2_64x64", 2, [64, 64], 12),
+        two(split("split_4_64x64", 4, [64, 64], 6)),
+        two(split("split_8_64x64", 8, [64, 64], 6)),
+        split("split_4_128x64", 4, [128, 64], 8),
+        split("split_2_128x128", 2, [128, 128], 6),
+        split("split_4_128x128", 4, [128, 128], 5),
+        plan("stays_128x256", Stays, [128, 256], 4),
+        plan("turns_128x128", Turns, [128, 128], 6),
+        fused(plan("fused_128x128", Turns, [128, 128], 6)),
+        fused(plan("fused_128x192", Turns, [128, 192], 4)),
     ]
 };
 // ANCHOR_END: plans
 
 impl Plan {
-    /// Returns whether it stores C with rows that start anywhere.
-    pub fn stores_anywhere(&self) -> bool {
-        matches!(self.schedule, Schedule::Any | Schedule::Split)
-    }
-
-    /// Returns whether blocks share tiles of B: each copies a part of their rows.
-    pub fn shares_b(&self) -> bool {
-        self.cluster > 1 && self.schedule != Schedule::Split
+    /// Returns the number of blocks of a cluster.
+    pub fn cluster(&self) -> u32 {
+        self.shared_by[0] * self.shared_by[1] * self.split
     }
 
     /// Returns rows and columns of C that belong to the blocks of a cluster.
     fn shared_tile(&self) -> [usize; 2] {
-        let [bm, bn] = self.tile.map(|size| size as usize);
-        [if self.shares_b() { bm * self.cluster as usize } else { bm }, bn]
+        [0, 1].map(|i| (self.tile[i] * self.shared_by[i]) as usize)
     }
 
     /// Returns the number of clusters of blocks that would have one tile each.
@@ -121,33 +134,47 @@ impl Plan {
         k.div_ceil(DEPTH as usize)
     }
 
-    /// Columns of B that are copied for a tile: whole boxes.
-    pub fn columns(&self) -> u32 {
-        self.tile[1].next_multiple_of(DEPTH)
+    /// Returns the rows of boxes of A, B, and C; those of C have rows of 128 bytes.
+    pub fn box_rows(&self) -> [u32; 3] {
+        let [bm, _] = self.tile;
+        let of_c = if self.schedule == Schedule::Across { bm } else { 64 };
+        [bm / self.shared_by[1], DEPTH / self.shared_by[0], of_c]
     }
 
     fn threads(&self) -> u32 {
         let [bm, bn] = self.tile;
-        // Where the accumulators of a thread are many, a whole warpgroup copies, and gives registers away.
-        let copiers =
-            if self.schedule == Schedule::Turns && bm * bn / GROUP > 128 { GROUP } else { PRODUCERS };
-        bm / 64 * GROUP + copiers
+        match self.schedule {
+            Schedule::Across => bn / 64 * GROUP + PRODUCERS,
+            // Where the accumulators of a thread are many, a whole warpgroup copies, and gives registers away.
+            Schedule::Turns if bm * bn / GROUP > 128 => bm / 64 * GROUP + GROUP,
+            Schedule::Stays | Schedule::Turns => bm / 64 * GROUP + PRODUCERS,
+        }
+    }
+
+    /// Returns bytes of shared memory behind the ring: for parts of C on their way to other blocks, or out.
+    fn exchange(&self) -> u32 {
+        let [bm, bn] = self.tile;
+        match self.schedule {
+            Schedule::Across => bm * bn * 4 / self.split * (self.split - 1),
+            Schedule::Stays | Schedule::Turns => 4 * 8192,
+        }
     }
 
     /// Returns the launch for a product.
     pub fn launch(&self, shape: Shape, n_sms: usize) -> LaunchConfig {
         let clusters = self.clusters(shape.m, shape.n);
         let clusters = match self.schedule {
-            Schedule::Stays | Schedule::Turns => clusters.min((n_sms / self.cluster as usize).max(1)),
-            Schedule::Tile | Schedule::Split | Schedule::Any => clusters,
+            Schedule::Stays | Schedule::Turns => clusters.min((n_sms / self.cluster() as usize).max(1)),
+            Schedule::Across => clusters,
         };
-        let bytes = self.stages * ((self.tile[0] + self.columns()) * ROW_BYTES + BARRIERS) + self.exchange;
-        let grid = grid_1d(blocks(clusters * self.cluster as usize, 1), self.threads());
+        let [bm, bn] = self.tile;
+        let bytes = self.stages * ((bm + bn) * ROW_BYTES + BARRIERS) + self.exchange();
+        let grid = grid_1d(blocks(clusters * self.cluster() as usize, 1), self.threads());
         LaunchConfig { shared_mem_bytes: bytes, ..grid }
     }
 }
 
-pub const TERMS: usize = 10;
+pub const TERMS: usize = 12;
 /// Elements of bf16 in a line of L2: where rows do not start on lines, a row of a box may lie in two of them.
 pub const LINE: usize = 64;
 
@@ -182,18 +209,18 @@ impl Work {
     }
 }
 
-/// Returns how often each constant of a plan counts in a product: launch; steps of the fullest multiprocessor; those
-/// of it if it runs one block, and could run more; its steps with rows of A in two lines, and of B; ends of tiles;
-/// megabytes of lines that come from L2; of C; packed operands; their megabytes.
+/// Returns how often each constant of a plan counts in a product, of whose clusters of blocks `at_once` have a place:
+/// launch; steps of the fullest multiprocessor; those of it if it runs one block, and could run more; the steps by how
+/// many of the places are taken; those with rows of A in two lines, and of B; ends of tiles; megabytes of lines that
+/// come from L2; of A and B; of C; packed operands; their megabytes.
 // ANCHOR: terms
-pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> [f64; TERMS] {
+pub fn terms(plan: &Plan, work: &Work, at_once: usize) -> [f64; TERMS] {
     let Work { shape: Shape { m, n, k }, result_bytes, packed } = *work;
-    let (clusters, at_once) = (plan.clusters(m, n), (n_sms / plan.cluster as usize).max(1));
+    let clusters = plan.clusters(m, n);
     let rounds = clusters.div_ceil(at_once) as f64;
-    let shared_steps = if plan.schedule == Schedule::Split { plan.cluster as usize } else { 1 };
-    let of_tile = Plan::steps(k).div_ceil(shared_steps) as f64;
-    let steps = of_tile * rounds;
+    let steps = Plan::steps(k).div_ceil(plan.split as usize) as f64 * rounds;
     let alone = if rounds == 1.0 && plan.per_sm > 1 { steps } else { 0.0 };
+    let crowded = steps * (clusters as f64 / at_once as f64).min(1.0);
     // In turns the end of a tile is hidden behind the next.
     let ends = if plan.schedule == Schedule::Turns { 1.0 } else { rounds };
     let mb = |elements: usize, bytes: usize| (elements * bytes) as f64 / 1e6;
@@ -206,7 +233,10 @@ pub fn terms(plan: &Plan, work: &Work, n_sms: usize) -> [f64; TERMS] {
     let all = [a, b].into_iter().zip(packed).filter(|(_, packed)| *packed).map(|(mb, _)| mb);
     let (n_packed, packed_mb) = (all.clone().count() as f64, all.sum());
     let (whole, c) = (steps - alone, mb(m * n, result_bytes));
-    [1.0, whole, alone, steps * split_a, steps * split_b, ends, from_l2, c, n_packed, packed_mb]
+    let [in_two_lines_a, in_two_lines_b] = [split_a, split_b].map(|part| steps * part);
+    [
+        1.0, whole, alone, crowded, in_two_lines_a, in_two_lines_b, ends, from_l2, a + b, c, n_packed, packed_mb,
+    ]
 }
 // ANCHOR_END: terms
 

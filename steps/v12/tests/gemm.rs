@@ -83,7 +83,7 @@ fn check<R: Output + Real + std::fmt::Debug>(
 /// Returns shapes with less than a tile, edges in each direction with some steps, and several tiles.
 fn shapes(plan: &Plan) -> [[usize; 3]; 3] {
     let [bm, bn] = plan.tile.map(|size| size as usize);
-    if plan.stores_anywhere() {
+    if plan.anywhere {
         [[3, 5, 7], [bm + 1, bn + 3, 129], [2 * bm, 2 * bn, 320]]
     } else {
         [[3, 8, 8], [bm + 1, bn + 8, 136], [2 * bm + 1, 3 * bn, 328]]

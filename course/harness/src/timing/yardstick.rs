@@ -2,7 +2,7 @@
 //!
 //! On tensor cores it is the fastest of what `cublasGemmEx` picks and the algorithms that cuBLASLt names.
 
-mod light;
+pub mod light;
 
 use std::ffi::c_void;
 
@@ -70,7 +70,7 @@ impl<'a, R: Real, T: Element<R>> Yardstick<'a, T, R> {
             a: gpu.stream.clone_htod(a)?,
             b: gpu.stream.clone_htod(b)?,
             c: gpu.poisoned(shape.m * shape.n)?,
-            light: T::on_tensor_cores(flags).and_then(|types| light::Product::new(gpu, flags, types)),
+            light: T::on_tensor_cores(flags).and_then(|types| light::Product::new(gpu, flags, types, None)),
             algorithm: None,
         })
     }

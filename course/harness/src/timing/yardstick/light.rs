@@ -8,19 +8,22 @@ use std::ptr::null_mut;
 use cudarc::cublas::sys::{cublasOperation_t as Op, cudaDataType};
 use cudarc::cublaslt::result::{self, CublasError};
 use cudarc::cublaslt::sys::{
-    self, cublasComputeType_t as Compute, cublasLtMatmulDescAttributes_t as Attribute,
+    self, cublasComputeType_t as Compute, cublasLtEpilogue_t as Epilogue,
+    cublasLtMatmulDescAttributes_t as Attribute,
     cublasLtMatmulHeuristicResult_t as Algorithm, cublasLtMatmulPreferenceAttributes_t as Preference,
     cudaDataType_t as Type,
 };
+use catalog::{Shape, Work};
+use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 
 use crate::device::Gpu;
-use crate::device::cublas::{Flags, Types, workspace};
+use crate::device::cublas::{BF16, Flags, Types, workspace};
 
 /// Number of algorithms to request. The heuristic lists those first that it ranks as fast.
 const MAX_ALGORITHMS: usize = 8;
 
-pub(super) struct Product {
+pub struct Product {
     handle: sys::cublasLtHandle_t,
     product: sys::cublasLtMatmulDesc_t,
     /// Layouts of both factors and of C, in cuBLAS's column-major order.
@@ -30,8 +33,14 @@ pub(super) struct Product {
 }
 
 impl Product {
+    /// A product of bf16 to bf16, all row-major; followed by GELU of it and a bias in bf16, one for each column of C, if
+    /// that lies somewhere on the device.
+    pub fn of_bf16(gpu: &Gpu, shape: Shape, bias_and_gelu: Option<CUdeviceptr>) -> Option<Self> {
+        Self::new(gpu, Flags::new(Work::Sgemm, shape), BF16, bias_and_gelu)
+    }
+
     /// Queries the algorithms. `None` where there is no library, or it has none for this GEMM.
-    pub(super) fn new(gpu: &Gpu, flags: Flags, types: Types) -> Option<Self> {
+    pub(super) fn new(gpu: &Gpu, flags: Flags, types: Types, bias_and_gelu: Option<CUdeviceptr>) -> Option<Self> {
         // SAFETY: loads a library that libcublas needs, too.
         if !unsafe { sys::is_culib_present() } {
             return None;
@@ -43,12 +52,14 @@ impl Product {
             algorithms: Vec::new(),
             workspace: workspace(&gpu.stream).ok()?,
         };
-        product.prepare(flags, types).ok()?;
+        product.prepare(flags, types, bias_and_gelu).ok()?;
         (!product.algorithms.is_empty()).then_some(product)
     }
 
     /// Prepares the call. After an error, `self` destroys what was made before.
-    fn prepare(&mut self, flags: Flags, types: Types) -> Result<(), CublasError> {
+    fn prepare(
+        &mut self, flags: Flags, types: Types, bias_and_gelu: Option<CUdeviceptr>,
+    ) -> Result<(), CublasError> {
         let number = |n: i32| u64::from(n.cast_unsigned());
         let (m, n, k) = (number(flags.m), number(flags.n), number(flags.k));
         let (operands, sums) = (same_type(types.operands), Type::CUDA_R_32F);
@@ -66,6 +77,11 @@ impl Product {
         self.set(Attribute::CUBLASLT_MATMUL_DESC_TRANSB, flags.second)?;
         if flags.fast_sums {
             self.set(Attribute::CUBLASLT_MATMUL_DESC_FAST_ACCUM, 1_i8)?;
+        }
+        if let Some(bias) = bias_and_gelu {
+            let gelu = Epilogue::CUBLASLT_EPILOGUE_GELU_BIAS;
+            self.set(Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE, gelu)?;
+            self.set(Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER, bias)?;
         }
         self.algorithms = self.query_algorithms()?;
         Ok(())
@@ -111,7 +127,7 @@ impl Product {
         Ok(found.filter(|one| one.state.result().is_ok()).collect())
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.algorithms.len()
     }
 
@@ -119,7 +135,7 @@ impl Product {
     ///
     /// # Safety
     /// The pointers are to operands on the device that are as large as the flags say and of their types.
-    pub(super) unsafe fn enqueue(
+    pub unsafe fn enqueue(
         &mut self, algorithm: usize, stream: &CudaStream, [first, second]: [*const c_void; 2], c: *mut c_void,
     ) -> Result<(), CublasError> {
         let (alpha, beta) = (1.0_f32, 0.0_f32);

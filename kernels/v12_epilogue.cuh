@@ -1,0 +1,52 @@
+// v12_epilogue.cuh: what becomes of sums before they are C.
+#pragma once
+#include "v12_bf16.cuh"
+
+// ANCHOR: epilogue
+enum Activation { NONE, RELU, GELU };
+
+// C = activation(alpha * A * B + beta * old + bias). `bias`: one float for each column, or null.
+struct Epilogue {
+    float alpha, beta;
+    const float* bias;
+    int activation;
+};
+
+// x * Phi(x), with the usual approximation of Phi, by a logistic function.
+__device__ __forceinline__ float gelu(float x)
+{
+    return __fdividef(x, 1.0f + __expf(x * (-1.5957691f - 0.0713548f * x * x)));
+}
+
+__device__ __forceinline__ float as_float(float x) { return x; }
+__device__ __forceinline__ float as_float(Bf16 x) { return __uint_as_float(static_cast<unsigned>(x) << 16); }
+
+template <int COUNT, typename Change>
+__device__ __forceinline__ void for_all(float (&acc)[COUNT], Change change)
+{
+    #pragma unroll
+    for (int i = 0; i < COUNT; ++i) change(acc[i], i);
+}
+
+// Accumulators become what C will be; alpha * A * B where nothing is FUSED. `old` is read for beta only. `place` names
+// row and column of accumulator `i`.
+template <bool FUSED, typename Out, int COUNT, typename Place>
+__device__ __forceinline__ void finish(float (&acc)[COUNT], const Epilogue& epilogue, const Out* old, int M, int N,
+                                       Place place)
+{
+    for_all(acc, [&](float& x, int) { x *= epilogue.alpha; });
+    if (!FUSED) return;
+    if (epilogue.beta != 0.0f)
+        for_all(acc, [&](float& x, int i) {
+            const int2 at = place(i);
+            if (at.x < M && at.y < N) x += epilogue.beta * as_float(old[at.x * N + at.y]);
+        });
+    if (epilogue.bias)
+        for_all(acc, [&](float& x, int i) {
+            const int col = place(i).y;
+            if (col < N) x += epilogue.bias[col];
+        });
+    if (epilogue.activation == RELU) for_all(acc, [](float& x, int) { x = fmaxf(x, 0.0f); });
+    if (epilogue.activation == GELU) for_all(acc, [](float& x, int) { x = gelu(x); });
+}
+// ANCHOR_END: epilogue

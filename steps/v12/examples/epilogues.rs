@@ -1,0 +1,213 @@
+//! What a fused epilogue saves: C = gelu(A · B + bias) in bf16 by one kernel, and by two; by `v12_gemm` and by cuBLASLt.
+//!
+//! `epilogues.cu` beside this has the second kernel. On the emulated GPU the results are compared, and nothing is
+//! timed. Prints a table, which is on record as `data/epilogues.txt`.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use catalog::statistics::median;
+use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr as _, DevicePtrMut as _, PushKernelArg as _};
+use harness::inputs::{Data, elements};
+use harness::light::Product as Light;
+use harness::{Bf16, Gpu, KernelSource, Shape, StepError, blocks, grid_1d, out, to_i32};
+use v12::gemm::{Activation, Choice, Gemm, Product};
+use v12::plans::PLANS;
+
+const CODE: KernelSource = KernelSource {
+    text: include_str!("epilogues.cu"),
+    ptx: include_str!("epilogues.ptx"),
+    cubin: &[],
+    rust: None,
+};
+/// M, N and K: layers of language models with few and many rows, and squares.
+const SHAPES: [[usize; 3]; 6] =
+    [[16, 14336, 4096], [128, 4096, 4096], [1024; 3], [2048; 3], [512, 14336, 4096], [4096; 3]];
+const FEW: [[usize; 3]; 2] = [[48, 136, 72], [130, 200, 328]];
+const BATCH_MS: f64 = 5.0;
+const ROUNDS: usize = 9;
+const SEED: u64 = 3;
+const SOME: usize = 1_000_003;
+/// Elements of C that are compared without noticeable delay.
+const COMPARED: usize = 1 << 20;
+
+struct Bench<'a> {
+    gpu: &'a Gpu,
+    gemm: Gemm,
+    second: CudaFunction,
+    shape: Shape,
+    a: CudaSlice<Bf16>,
+    b: CudaSlice<Bf16>,
+    c: CudaSlice<Bf16>,
+    bias: CudaSlice<f32>,
+    /// The same, as cuBLASLt takes it.
+    bias_of_bf16: CudaSlice<Bf16>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(gpu: &'a Gpu, [m, n, k]: [usize; 3]) -> Result<Self, StepError> {
+        // Some numbers over and over: a large matrix of them is made at once.
+        let real = |operand, n: usize| {
+            let some = elements::<Bf16>(Data::Reals, SEED, operand, 1, n.min(SOME));
+            let mut all = some.repeat(n.div_ceil(SOME));
+            all.truncate(n);
+            all
+        };
+        let bias = real(2, n);
+        let floats: Vec<f32> = bias.iter().map(|x| x.to_f64() as f32).collect();
+        Ok(Self {
+            gpu,
+            gemm: Gemm::load(&gpu.stream)?,
+            second: CODE.load(gpu.stream.context())?.load_function("bias_and_gelu")?,
+            shape: Shape { m, n, k },
+            a: gpu.stream.clone_htod(&real(0, m * k))?,
+            b: gpu.stream.clone_htod(&real(1, k * n))?,
+            c: gpu.stream.alloc_zeros(m * n)?,
+            bias: gpu.stream.clone_htod(&floats)?,
+            bias_of_bf16: gpu.stream.clone_htod(&bias)?,
+        })
+    }
+
+    fn fused(&mut self, choice: Option<Choice>) -> Result<(), StepError> {
+        let product = Product {
+            bias: Some(&self.bias),
+            activation: Activation::Gelu,
+            ..Product::new(self.shape)
+        };
+        Ok(self.gemm.multiply_by(&product, choice, &self.a, &self.b, &mut self.c)?)
+    }
+
+    fn second(&mut self) -> Result<(), StepError> {
+        const THREADS: u32 = 256;
+        const WIDTH: u32 = 8;
+        let (n, cols) = (self.c.len(), to_i32(self.shape.n));
+        let all = to_i32(n);
+        let mut launch = self.gpu.stream.launch_builder(&self.second);
+        launch.arg(&all).arg(&cols).arg(&self.bias).arg(&mut self.c);
+        // SAFETY: the arguments are what the kernel takes; C has so many elements, in rows of `cols`.
+        unsafe { launch.launch(grid_1d(blocks(n, THREADS * WIDTH), THREADS)) }?;
+        Ok(())
+    }
+
+    fn by_two(&mut self) -> Result<(), StepError> {
+        self.gemm.multiply(&Product::new(self.shape), &self.a, &self.b, &mut self.c)?;
+        self.second()
+    }
+
+    /// Enqueues the product by cuBLASLt.
+    fn light(&mut self, product: &mut Light, algorithm: usize) -> Result<(), StepError> {
+        let stream = &self.gpu.stream;
+        let (a, _reads_a) = self.a.device_ptr(stream);
+        let (b, _reads_b) = self.b.device_ptr(stream);
+        let (c, _writes_c) = self.c.device_ptr_mut(stream);
+        // SAFETY: the operands are on the device, of `shape` and in bf16, in cuBLAS's order.
+        let done = unsafe { product.enqueue(algorithm, stream, [b as *const _, a as *const _], c as *mut _) };
+        done.map_err(|error| StepError::CouldNot(format!("cuBLASLt refuses it: {:?}", error.0)))
+    }
+
+    fn result(&self) -> Result<Vec<f64>, StepError> {
+        Ok(self.gpu.stream.clone_dtoh(&self.c)?.into_iter().map(Bf16::to_f64).collect())
+    }
+
+    /// Fails unless C is near what it should be. With two kernels it is rounded twice.
+    fn compare(&self, right: &[f64], who: &str) -> Result<(), StepError> {
+        let far = |(x, y): (&f64, &f64)| (x - y).abs() > y.abs().max(1.0) / 64.0;
+        match self.result()?.iter().zip(right).position(far) {
+            Some(i) => Err(StepError::CouldNot(format!("{}: element {i} by {who} is wrong", self.shape))),
+            None => Ok(()),
+        }
+    }
+
+    /// Compares C by all plans and by cuBLASLt with C by two kernels.
+    fn verify(&mut self) -> Result<(), StepError> {
+        self.by_two()?;
+        let right = self.result()?;
+        self.fused(None)?;
+        self.compare(&right, "the chosen plan")?;
+        for (plan, of) in PLANS.iter().enumerate().filter(|(_, plan)| plan.fused) {
+            self.gpu.stream.memset_zeros(&mut self.c)?;
+            self.fused(Some(Choice { plan, packed: [false; 2], expected: 0.0 }))?;
+            self.compare(&right, of.name)?;
+        }
+        if let Some(mut product) = self.fused_light() {
+            self.light(&mut product, 0)?;
+            self.compare(&right, "cuBLASLt")?;
+        }
+        Ok(())
+    }
+
+    fn fused_light(&self) -> Option<Light> {
+        let (bias, _reads) = self.bias_of_bf16.device_ptr(&self.gpu.stream);
+        Light::of_bf16(self.gpu, self.shape, Some(bias))
+    }
+
+    /// Returns microseconds, of a graph of launches.
+    fn us(&mut self, mut put: impl FnMut(&mut Self) -> Result<(), StepError>) -> Result<f64, StepError> {
+        let gpu = self.gpu;
+        put(self)?;
+        let first = gpu.time_ms(2, || put(self))? / 2.0;
+        let n = (BATCH_MS / first).clamp(2.0, 1000.0) as u32;
+        let graph = gpu.captured(n, || put(self))?;
+        let times = (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
+        Ok(median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n))
+    }
+
+    /// The fastest of cuBLASLt's algorithms.
+    fn us_of_light(&mut self, product: Option<Light>, and_second: bool) -> Result<f64, StepError> {
+        let Some(mut product) = product else { return Ok(f64::NAN) };
+        let mut least = f64::INFINITY;
+        for i in 0..product.count() {
+            let us = self.us(|bench| {
+                bench.light(&mut product, i)?;
+                if and_second { bench.second() } else { Ok(()) }
+            })?;
+            least = least.min(us);
+        }
+        Ok(least)
+    }
+}
+
+fn table(gpu: &Gpu) -> Result<String, StepError> {
+    let (date, mut text) = (catalog::time::utc(catalog::time::now()), String::new());
+    let write = |text: &mut String, line: String| writeln!(text, "{line}").expect("memory");
+    write(&mut text, format!("{}, CUDA {}, {date}; microseconds", gpu.info.name, gpu.info.driver));
+    write(&mut text, "                 |      v12_gemm      |      cuBLASLt      | C, written once".into());
+    write(&mut text, "M x N x K        |   one two kernels  |   one two kernels  |      MB".into());
+    for shape in SHAPES {
+        let mut bench = Bench::new(gpu, shape)?;
+        if bench.c.len() <= COMPARED {
+            bench.verify()?;
+        }
+        let ours = [bench.us(|bench| bench.fused(None))?, bench.us(Bench::by_two)?];
+        let fused = bench.fused_light();
+        let plain = Light::of_bf16(gpu, bench.shape, None);
+        let theirs = [bench.us_of_light(fused, false)?, bench.us_of_light(plain, true)?];
+        let mb = (bench.c.len() * size_of::<Bf16>()) as f64 / 1e6;
+        let [a, b, c, d] = [ours[0], ours[1], theirs[0], theirs[1]];
+        write(&mut text, format!("{:16} | {a:7.2} {b:7.2}    | {c:7.2} {d:7.2}    | {mb:7.2}", bench.shape.to_string()));
+    }
+    Ok(text)
+}
+
+fn run() -> Result<(), StepError> {
+    let gpu = Gpu::find()?;
+    if gpu.emulator.is_none() {
+        return out::write(&table(&gpu)?);
+    }
+    for shape in FEW {
+        Bench::new(&gpu, shape)?.verify()?;
+    }
+    out::write("The results agree. The emulated device has no time of these kernels.\n")
+}
+
+fn main() -> ExitCode {
+    harness::exit_code(run().map(|()| ExitCode::SUCCESS))
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn one_kernel_and_two_agree() {
+        super::run().expect("they do");
+    }
+}
