@@ -69,11 +69,8 @@ impl<'a> Bench<'a> {
     }
 
     fn fused(&mut self, choice: Option<Choice>) -> Result<(), StepError> {
-        let product = Product {
-            bias: Some(&self.bias),
-            activation: Activation::Gelu,
-            ..Product::new(self.shape)
-        };
+        let product =
+            Product { bias: Some(&self.bias), activation: Activation::Gelu, ..Product::new(self.shape) };
         Ok(self.gemm.multiply_by(&product, choice, &self.a, &self.b, &mut self.c)?)
     }
 
@@ -184,7 +181,10 @@ fn table(gpu: &Gpu) -> Result<String, StepError> {
         let theirs = [bench.us_of_light(fused, false)?, bench.us_of_light(plain, true)?];
         let mb = (bench.c.len() * size_of::<Bf16>()) as f64 / 1e6;
         let [a, b, c, d] = [ours[0], ours[1], theirs[0], theirs[1]];
-        write(&mut text, format!("{:16} | {a:7.2} {b:7.2}    | {c:7.2} {d:7.2}    | {mb:7.2}", bench.shape.to_string()));
+        write(
+            &mut text,
+            format!("{:16} | {a:7.2} {b:7.2}    | {c:7.2} {d:7.2}    | {mb:7.2}", bench.shape.to_string()),
+        );
     }
     Ok(text)
 }

@@ -234,9 +234,7 @@ pub fn terms(plan: &Plan, work: &Work, at_once: usize) -> [f64; TERMS] {
     let (n_packed, packed_mb) = (all.clone().count() as f64, all.sum());
     let (whole, c) = (steps - alone, mb(m * n, result_bytes));
     let [in_two_lines_a, in_two_lines_b] = [split_a, split_b].map(|part| steps * part);
-    [
-        1.0, whole, alone, crowded, in_two_lines_a, in_two_lines_b, ends, from_l2, a + b, c, n_packed, packed_mb,
-    ]
+    [1.0, whole, alone, crowded, in_two_lines_a, in_two_lines_b, ends, from_l2, a + b, c, n_packed, packed_mb]
 }
 // ANCHOR_END: terms
 

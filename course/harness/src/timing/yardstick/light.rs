@@ -5,15 +5,14 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
+use catalog::{Shape, Work};
 use cudarc::cublas::sys::{cublasOperation_t as Op, cudaDataType};
 use cudarc::cublaslt::result::{self, CublasError};
 use cudarc::cublaslt::sys::{
-    self, cublasComputeType_t as Compute, cublasLtEpilogue_t as Epilogue,
-    cublasLtMatmulDescAttributes_t as Attribute,
+    self, cublasComputeType_t as Compute, cublasLtEpilogue_t as Epilogue, cublasLtMatmulDescAttributes_t as Attribute,
     cublasLtMatmulHeuristicResult_t as Algorithm, cublasLtMatmulPreferenceAttributes_t as Preference,
     cudaDataType_t as Type,
 };
-use catalog::{Shape, Work};
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
 
@@ -57,9 +56,7 @@ impl Product {
     }
 
     /// Prepares the call. After an error, `self` destroys what was made before.
-    fn prepare(
-        &mut self, flags: Flags, types: Types, bias_and_gelu: Option<CUdeviceptr>,
-    ) -> Result<(), CublasError> {
+    fn prepare(&mut self, flags: Flags, types: Types, bias_and_gelu: Option<CUdeviceptr>) -> Result<(), CublasError> {
         let number = |n: i32| u64::from(n.cast_unsigned());
         let (m, n, k) = (number(flags.m), number(flags.n), number(flags.k));
         let (operands, sums) = (same_type(types.operands), Type::CUDA_R_32F);
