@@ -35,6 +35,7 @@
 //!   of `probe-device` when the driver has no device.
 //! - `kernel`: the declarations of a step. Products, transposes, functions of the CPU and cuBLAS are variants of one
 //!   [`LaunchKind`]; the crate `catalog` lists what each computes. [`declared`] compares the two, for the steps' tests.
+//! - [`library`]: what the GEMM libraries of v11 and v12 share: operands, and what they refuse.
 //! - [`shapes`]: the default, recorded and awkward sizes, and a check that a size fits the device.
 //! - [`mod@reference`]: seeded inputs, their answer in FP64, and the comparison of every element with it.
 //! - [`device`]: the machine's GPU, or the emulated one; a [`Gpu`] has the context and the stream. In its folder:
@@ -59,6 +60,7 @@ pub mod declared;
 pub mod device;
 pub(crate) mod error;
 pub(crate) mod kernel;
+pub mod library;
 pub(crate) mod measure;
 pub mod out;
 pub(crate) mod page;

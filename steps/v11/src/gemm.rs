@@ -5,15 +5,13 @@ mod choice;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::sys::{
-    CUdeviceptr, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-};
+use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{
-    CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
-    PushKernelArg,
+    CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg,
 };
-use harness::{KernelSource, Shape, StepError, blocks, code, grid_1d, grid_of_tiles, to_i32};
+pub use harness::library::Error;
+use harness::library::{self, Operand, Room, check};
+use harness::{KernelSource, Shape, blocks, code, grid_1d, grid_of_tiles, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
 use crate::plans::{PLANS, Plan, STREAM_K, Source};
@@ -23,8 +21,6 @@ use harness::map::{ALIGNED, Element, Matrix, Swizzle};
 const LARGE: KernelSource = code!("v11_stream_k");
 const OTHERS: KernelSource = code!("v11_gemm");
 const PACK: KernelSource = code!("v11_pack");
-/// Capability that the machine code is compiled for.
-const CAPABILITY: (i32, i32) = (9, 0);
 
 /// `C = alpha · op(A) · op(B) + beta · C`, all row-major.
 #[derive(Debug, Clone, Copy)]
@@ -43,29 +39,6 @@ impl Product {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
-    Capability((i32, i32)),
-    #[error("{0} is not a valid shape: M, N and K must be at least 1")]
-    Empty(Shape),
-    #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
-    TooLarge { operand: char, elements: usize },
-    #[error("{operand} needs {needed} elements for this shape, and has {there}")]
-    TooShort { operand: char, needed: usize, there: usize },
-    /// C has rows of whole float4s, and does not begin on 16 bytes.
-    #[error("C begins at {0:#x}: with rows of whole float4s it has to begin on 16 bytes")]
-    Misaligned(CUdeviceptr),
-    #[error("{}", harness::describe(*.0))]
-    Driver(#[from] DriverError),
-}
-
-impl From<Error> for StepError {
-    fn from(error: Error) -> Self {
-        Self::CouldNot(error.to_string())
-    }
-}
-
 /// The kernels, loaded, for products in one stream, where they may share the memory for partial sums.
 #[derive(Debug)]
 pub struct Sgemm {
@@ -73,27 +46,20 @@ pub struct Sgemm {
     /// Kernels of [`PLANS`], then those that were added.
     kernels: Vec<(Plan, CudaFunction)>,
     pack: CudaFunction,
-    /// Copies of A and B in the layout that kernels read, kept for the next product.
-    packed: RefCell<[Option<CudaSlice<f32>>; 2]>,
+    packed: RefCell<[Room<f32>; 2]>,
     pub n_sms: usize,
     costs: Costs,
 }
 
 /// Returns a plan with its kernel, which may use as much shared memory as it needs.
 fn load_kernel(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
-    let kernel = module.load_function(plan.entry)?;
-    let shared = plan.shared().cast_signed();
-    kernel.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)?;
-    Ok((*plan, kernel))
+    Ok((*plan, library::load_kernel(module, plan.entry, plan.shared())?))
 }
 
 impl Sgemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
-        let capability = context.compute_capability()?;
-        if capability != CAPABILITY {
-            return Err(Error::Capability(capability));
-        }
+        let n_sms = library::count_sms(context)?;
         let (large, others) = (LARGE.load(context)?, OTHERS.load(context)?);
         let kernels = PLANS
             .iter()
@@ -102,13 +68,12 @@ impl Sgemm {
                 load_kernel(module, plan)
             })
             .collect::<Result<_, DriverError>>()?;
-        let n_sms = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
         Ok(Self {
             stream: stream.clone(),
             kernels,
             pack: PACK.load(context)?.load_function("pack_v11")?,
             packed: RefCell::default(),
-            n_sms: usize::try_from(n_sms).unwrap_or(1),
+            n_sms,
             costs: Costs::committed(),
         })
     }
@@ -143,7 +108,7 @@ impl Sgemm {
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
         let Shape { m, n, k } = product.shape;
-        check(product.shape, [a.len(), b.len(), c.len()])?;
+        check(product.shape, [a.len(), b.len(), c.len()], &[], ALIGNED)?;
         let (a, _reading_a) = a.device_ptr(&self.stream);
         let (b, _reading_b) = b.device_ptr(&self.stream);
         let (c, _writing_c) = c.device_ptr_mut(&self.stream);
@@ -151,9 +116,10 @@ impl Sgemm {
         if n.is_multiple_of(4) && !c.is_multiple_of(ALIGNED as u64) {
             return Err(Error::Misaligned(c));
         }
-        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
-        let choice = choice
-            .unwrap_or_else(|| self.costs.choose(product.shape, operands.map(Operand::form), self.n_sms));
+        let operand = |address, sizes, layout| Operand::new(Element::F32, address, sizes, layout);
+        let operands = [operand(a, [m, k], product.a), operand(b, [k, n], product.b)];
+        let choice =
+            choice.unwrap_or_else(|| self.costs.choose(product.shape, operands.map(Form::of), self.n_sms));
         let mut packed = self.packed.borrow_mut();
         let mut matrices = operands.map(|operand| operand.matrix);
         for (i, operand) in operands.into_iter().enumerate() {
@@ -165,21 +131,16 @@ impl Sgemm {
     }
 
     /// Returns a copy of an operand, row-major with rows on 16 bytes.
-    fn pack(&self, operand: Operand, room: &mut Option<CudaSlice<f32>>) -> Result<Matrix, Error> {
+    fn pack(&self, operand: Operand, room: &mut Room<f32>) -> Result<Matrix, Error> {
         const TILE: u32 = 32;
         const ROWS: u32 = 8;
         let Matrix { address, rows, cols, .. } = operand.matrix;
-        let pitch = cols.next_multiple_of(ALIGNED / size_of::<f32>());
-        if room.as_ref().is_none_or(|room| room.len() < rows * pitch) {
-            // SAFETY: the kernel writes what is read: all but the ends of rows, where no box reaches.
-            *room = Some(unsafe { self.stream.alloc(rows * pitch) }?);
-        }
-        let room = room.as_mut().expect("it was made above");
-        let (to, _writing) = room.device_ptr_mut(&self.stream);
-        let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(pitch));
+        // The kernel writes all but the ends of rows, where no box reaches.
+        let copy = room.copy_of(operand.matrix, ALIGNED / size_of::<f32>(), &self.stream)?;
+        let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(copy.pitch));
         let transposed = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);
-        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&transposed).arg(&address).arg(&to);
+        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&transposed).arg(&address).arg(&copy.address);
         let config = LaunchConfig {
             grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
             block_dim: (TILE, ROWS, 1),
@@ -187,7 +148,7 @@ impl Sgemm {
         };
         // SAFETY: the arguments are what the kernel takes; the operand has rows * cols elements, the copy rows * pitch.
         unsafe { launch.launch(config) }?;
-        Ok(Matrix { address: to, rows, cols, pitch, element: Element::F32 })
+        Ok(copy)
     }
 
     fn launch(
@@ -231,13 +192,6 @@ impl Sgemm {
     }
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Operand {
-    /// The operand of the product: of a transposed one, what its copy will be.
-    matrix: Matrix,
-    layout: Layout,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Row-major with rows that start on 16 bytes: every plan reads it.
@@ -248,38 +202,12 @@ pub enum Form {
     Transposed,
 }
 
-impl Operand {
-    fn new(address: CUdeviceptr, [rows, cols]: [usize; 2], layout: Layout) -> Self {
-        let matrix = Matrix { address, rows, cols, pitch: cols, element: Element::F32 };
-        Self { matrix, layout }
-    }
-
-    fn form(self) -> Form {
-        match self.layout {
-            Layout::Transposed => Form::Transposed,
-            Layout::AsIs if self.matrix.can_be_mapped() => Form::Aligned,
-            Layout::AsIs => Form::Anywhere,
+impl Form {
+    fn of(operand: Operand) -> Self {
+        match operand.layout {
+            Layout::Transposed => Self::Transposed,
+            Layout::AsIs if operand.is_ready() => Self::Aligned,
+            Layout::AsIs => Self::Anywhere,
         }
     }
-}
-
-/// Fails unless kernels can index this product, and the slices hold it.
-fn check(shape: Shape, lengths: [usize; 3]) -> Result<(), Error> {
-    const MAX_ELEMENTS: usize = i32::MAX as usize;
-    let Shape { m, n, k } = shape;
-    if m == 0 || n == 0 || k == 0 {
-        return Err(Error::Empty(shape));
-    }
-    let sizes = [('A', m, k), ('B', k, n), ('C', m, n)];
-    for ((operand, rows, cols), there) in sizes.into_iter().zip(lengths) {
-        // Packed, a row may be three floats longer.
-        let needed = rows.saturating_mul(cols);
-        if rows.saturating_mul(cols.saturating_add(ALIGNED)) > MAX_ELEMENTS {
-            return Err(Error::TooLarge { operand, elements: needed });
-        }
-        if there < needed {
-            return Err(Error::TooShort { operand, needed, there });
-        }
-    }
-    Ok(())
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use catalog::statistics::median;
-use cudarc::driver::CudaSlice;
+use harness::library::ExactOperands;
 use harness::{Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -27,8 +27,6 @@ const FEW_PRODUCTS: usize = 3;
 const BATCH_MS: f64 = 2.0;
 const ROUNDS: usize = 5;
 const MAX_WORK: f64 = 7e10;
-/// Multiply-adds that the host verifies without noticeable delay.
-const FEW_ADDITIONS: f64 = 1e7;
 const MAX_ELEMENTS: usize = 1 << 26;
 
 /// Runs the command `tune`: prints the costs as JSON, and everything else to standard error.
@@ -73,52 +71,16 @@ pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
     Costs::committed().choices(shape, forms(shape), sgemm.n_sms)
 }
 
-/// Operands that are large enough for every shape; a product uses the first elements.
-pub(crate) struct Operands {
-    a: CudaSlice<f32>,
-    b: CudaSlice<f32>,
-    c: CudaSlice<f32>,
-}
+pub(crate) type Operands = ExactOperands<f32, f32>;
 
-impl Operands {
-    pub(crate) fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, StepError> {
-        let most = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(1);
-        // Whole numbers that are small enough for every sum to be exact, in any order.
-        let elements = |n: usize| (0..n).map(|i| (i * 7919 % 1009 % 7) as f32 - 3.0).collect::<Vec<_>>();
-        Ok(Self {
-            a: gpu.stream.clone_htod(&elements(most(|shape| shape.m * shape.k)))?,
-            b: gpu.stream.clone_htod(&elements(most(|shape| shape.k * shape.n)))?,
-            c: gpu.stream.alloc_zeros(most(|shape| shape.m * shape.n))?,
-        })
-    }
-
-    pub(crate) fn multiply(&mut self, sgemm: &Sgemm, shape: Shape, choice: &Choice) -> Result<(), StepError> {
-        Ok(sgemm.multiply_by(&Product::new(shape), Some(*choice), &self.a, &self.b, &mut self.c)?)
-    }
-
-    /// Returns whether a product equals all others of this shape, which are exact; the host checks some of the first.
-    pub(crate) fn is_right(
-        &self,
-        gpu: &Gpu,
-        shape: Shape,
-        right: &mut Option<Vec<f32>>,
-    ) -> Result<bool, StepError> {
-        let Shape { m, n, k } = shape;
-        let got = gpu.stream.clone_dtoh(&self.c.slice(..m * n))?;
-        if let Some(right) = right {
-            return Ok(*right == got);
-        }
-        let (a, b) = (gpu.stream.clone_dtoh(&self.a)?, gpu.stream.clone_dtoh(&self.b)?);
-        // All of a small product, and of a large one as many as the host can add up.
-        let step = if shape.volume() <= FEW_ADDITIONS { 1 } else { (m * n / 997).max(1) };
-        let is_right = (0..m * n).step_by(step).all(|i| {
-            let (row, col) = (i / n, i % n);
-            let sum: f64 = (0..k).map(|i| f64::from(a[row * k + i]) * f64::from(b[i * n + col])).sum();
-            sum == f64::from(got[i])
-        });
-        *right = Some(got);
-        Ok(is_right)
-    }
+pub(crate) fn multiply(
+    operands: &mut Operands,
+    sgemm: &Sgemm,
+    shape: Shape,
+    choice: &Choice,
+) -> Result<(), StepError> {
+    let Operands { a, b, c } = operands;
+    Ok(sgemm.multiply_by(&Product::new(shape), Some(*choice), a, b, c)?)
 }
 
 fn name(choice: &Choice) -> String {
@@ -139,7 +101,7 @@ fn verify(gpu: &Gpu) -> Result<(), StepError> {
         let mut right = None;
         let choices = choices(&sgemm, shape);
         for choice in &choices {
-            operands.multiply(&sgemm, shape, choice)?;
+            multiply(&mut operands, &sgemm, shape, choice)?;
             if !operands.is_right(gpu, shape, &mut right)? {
                 return Err(could_not(format!("{shape}: {} is wrong", name(choice))));
             }
@@ -160,9 +122,9 @@ pub(crate) fn time(
     shape: Shape,
     choice: &Choice,
 ) -> Result<f64, StepError> {
-    let first = gpu.time_ms(2, || operands.multiply(sgemm, shape, choice))? / 2.0;
+    let first = gpu.time_ms(2, || multiply(operands, sgemm, shape, choice))? / 2.0;
     let n = (BATCH_MS / first).clamp(1.0, 200.0) as u32;
-    let graph = gpu.captured(n, || operands.multiply(sgemm, shape, choice))?;
+    let graph = gpu.captured(n, || multiply(operands, sgemm, shape, choice))?;
     let times = (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
     Ok(median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n))
 }
@@ -183,7 +145,7 @@ fn measure(gpu: &Gpu) -> Result<(), StepError> {
     for (i, shape) in shapes.iter().copied().enumerate() {
         let mut right = None;
         for choice in choices(&sgemm, shape) {
-            operands.multiply(&sgemm, shape, &choice)?;
+            multiply(&mut operands, &sgemm, shape, &choice)?;
             if !operands.is_right(gpu, shape, &mut right)? {
                 return Err(could_not(format!("{shape}: {} is wrong", name(&choice))));
             }

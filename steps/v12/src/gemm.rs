@@ -4,25 +4,22 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use cudarc::driver::sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT;
-use cudarc::driver::sys::{
-    CUdeviceptr, CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-};
+use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig,
 };
 use harness::dependent::argument;
+pub use harness::library::Error;
+use harness::library::{self, Operand, Room, check};
 pub use harness::map::Layout;
 use harness::map::{Element, Matrix, Swizzle, TensorMap};
-use harness::{Bf16, KernelSource, Shape, StepError, blocks, code, dependent, to_i32};
+use harness::{Bf16, KernelSource, Shape, blocks, code, dependent, to_i32};
 use serde::{Deserialize, Serialize};
 
 use crate::plans::{DEPTH, LINE, PLANS, Plan, ROW_BYTES, TERMS, Work, expected, terms};
 
 const KERNELS: KernelSource = code!("v12_gemm");
 const PACK: KernelSource = code!("v12_pack");
-/// Capability that the machine code is compiled for.
-const CAPABILITY: (i32, i32) = (9, 0);
 
 /// An element of C.
 pub trait Output: DeviceRepr {
@@ -86,26 +83,6 @@ impl<R> Product<'_, R> {
 
     fn needs_epilogue(&self) -> bool {
         self.beta != 0.0 || self.bias.is_some() || self.activation != Activation::None
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    #[error("needs compute capability 9.0; this device has {}.{}", .0.0, .0.1)]
-    Capability((i32, i32)),
-    #[error("{0} is not a valid shape: M, N and K must be at least 1")]
-    Empty(Shape),
-    #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
-    TooLarge { operand: &'static str, elements: usize },
-    #[error("{operand} needs {needed} elements for this shape, and has {there}")]
-    TooShort { operand: &'static str, needed: usize, there: usize },
-    #[error("{}", harness::describe(*.0))]
-    Driver(#[from] DriverError),
-}
-
-impl From<Error> for StepError {
-    fn from(error: Error) -> Self {
-        Self::CouldNot(error.to_string())
     }
 }
 
@@ -178,8 +155,7 @@ pub struct Gemm {
     /// Plans of usual sizes, by M, N and K, for both.
     fastest: HashMap<[usize; 3], [usize; 2]>,
     pack: CudaFunction,
-    /// Copies of A and B in the layout that kernels read, kept for the next product.
-    packed: RefCell<[Option<CudaSlice<Bf16>>; 2]>,
+    packed: RefCell<[Room<Bf16>; 2]>,
     n_sms: usize,
 }
 
@@ -193,20 +169,14 @@ struct PlanKernel {
 impl Gemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
-        let capability = context.compute_capability()?;
-        if capability != CAPABILITY {
-            return Err(Error::Capability(capability));
-        }
+        let n_sms = library::count_sms(context)?;
         let module = KERNELS.load(context)?;
-        let n_sms = context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?;
-        let n_sms = usize::try_from(n_sms).unwrap_or(1);
         let costs = Costs::committed();
         let kernels = |suffix: &str| -> Result<Vec<PlanKernel>, DriverError> {
             let kernels = PLANS.iter().map(|plan| {
                 let name = kernel_name(plan, suffix);
-                let function = module.load_function(&name)?;
-                let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes.cast_signed();
-                function.set_attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+                let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes;
+                let function = library::load_kernel(&module, &name, bytes)?;
                 Ok(PlanKernel { function, constants: costs.kernels.get(&name).copied() })
             });
             kernels.collect()
@@ -247,16 +217,16 @@ impl Gemm {
     ) -> Result<(), Error> {
         let Shape { m, n, k } = product.shape;
         let more = [
-            ("the old C", product.old.map_or(m.saturating_mul(n), CudaSlice::len)),
-            ("bias", product.bias.map_or(n, CudaSlice::len)),
+            ("the old C", m, n, product.old.map_or(m.saturating_mul(n), CudaSlice::len)),
+            ("bias", 1, n, product.bias.map_or(n, CudaSlice::len)),
         ];
-        check(product.shape, [a.len(), b.len(), c.len()], more)?;
+        check(product.shape, [a.len(), b.len(), c.len()], &more, LINE)?;
         let (a, _reading_a) = a.device_ptr(&self.stream);
         let (b, _reading_b) = b.device_ptr(&self.stream);
         let (c, _writing_c) = c.device_ptr_mut(&self.stream);
         let old = product.old.map(|old| old.device_ptr(&self.stream));
         let bias = product.bias.map(|bias| bias.device_ptr(&self.stream));
-        let operands = [Operand::new(a, [m, k], product.a), Operand::new(b, [k, n], product.b)];
+        let operands = [operand(a, [m, k], product.a), operand(b, [k, n], product.b)];
         let c = Matrix { address: c, rows: m, cols: n, pitch: n, element: R::ELEMENT };
         let choice = choice.unwrap_or_else(|| self.choose(product, operands, c));
         let mut packed = self.packed.borrow_mut();
@@ -322,24 +292,18 @@ impl Gemm {
     /// Returns all choices for a plain product of matrices that are stored row after row without gaps.
     pub fn all_choices<R: Output>(&self, shape: Shape) -> Vec<Choice> {
         let Shape { m, n, k } = shape;
-        let operands = [Operand::new(0, [m, k], Layout::AsIs), Operand::new(0, [k, n], Layout::AsIs)];
+        let operands = [operand(0, [m, k], Layout::AsIs), operand(0, [k, n], Layout::AsIs)];
         let c = Matrix { address: 0, rows: m, cols: n, pitch: n, element: R::ELEMENT };
         self.choices(&Product::<R>::new(shape), operands, c).collect()
     }
 
     /// Returns a copy of an operand, row-major with rows that start on lines of L2.
-    fn pack(&self, operand: Operand, room: &mut Option<CudaSlice<Bf16>>) -> Result<Matrix, Error> {
+    fn pack(&self, operand: Operand, room: &mut Room<Bf16>) -> Result<Matrix, Error> {
         const TILE: u32 = 64;
         const THREADS: (u32, u32, u32) = (32, 8, 1);
         let Matrix { address, rows, cols, .. } = operand.matrix;
-        let pitch = cols.next_multiple_of(LINE);
-        if room.as_ref().is_none_or(|room| room.len() < rows * pitch) {
-            // SAFETY: the kernel writes all of what is read.
-            *room = Some(unsafe { self.stream.alloc(rows * pitch) }?);
-        }
-        let room = room.as_mut().expect("it was made above");
-        let (to, _writing) = room.device_ptr_mut(&self.stream);
-        let [n_rows, n_cols, n_pitch] = [rows, cols, pitch].map(to_i32);
+        let copy = room.copy_of(operand.matrix, LINE, &self.stream)?;
+        let [n_rows, n_cols, n_pitch] = [rows, cols, copy.pitch].map(to_i32);
         let turned = i32::from(operand.layout == Layout::Transposed);
         let mut arguments = [
             argument(&n_rows),
@@ -347,17 +311,17 @@ impl Gemm {
             argument(&n_pitch),
             argument(&turned),
             argument(&address),
-            argument(&to),
+            argument(&copy.address),
         ];
         let config = LaunchConfig {
-            grid_dim: (blocks(pitch, TILE), blocks(rows, TILE), 1),
+            grid_dim: (blocks(copy.pitch, TILE), blocks(rows, TILE), 1),
             block_dim: THREADS,
             shared_mem_bytes: 0,
         };
         // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows *
         // cols elements, and the copy rows * pitch.
         unsafe { dependent::launch(&self.stream, &self.pack, config, &mut arguments) }?;
-        Ok(Matrix { address: to, pitch, ..operand.matrix })
+        Ok(copy)
     }
 
     fn launch<R: Output>(
@@ -401,44 +365,6 @@ pub fn kernel_name(plan: &Plan, suffix: &str) -> String {
     format!("gemm_v12_{}_{suffix}", plan.name)
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Operand {
-    /// The operand of the product: of a transposed one, what its copy will be.
-    matrix: Matrix,
-    layout: Layout,
-}
-
-impl Operand {
-    fn new(address: CUdeviceptr, [rows, cols]: [usize; 2], layout: Layout) -> Self {
-        Self { matrix: Matrix { address, rows, cols, pitch: cols, element: Element::Bf16 }, layout }
-    }
-
-    /// Returns whether kernels read it where it is.
-    fn is_ready(self) -> bool {
-        self.layout == Layout::AsIs && self.matrix.can_be_mapped()
-    }
-}
-
-/// Fails unless kernels can index this product, and the slices hold it.
-fn check(shape: Shape, lengths: [usize; 3], more: [(&'static str, usize); 2]) -> Result<(), Error> {
-    const MAX_ELEMENTS: usize = i32::MAX as usize;
-    let Shape { m, n, k } = shape;
-    if m == 0 || n == 0 || k == 0 {
-        return Err(Error::Empty(shape));
-    }
-    let [a, b, c] = lengths;
-    let [(old, n_old), (bias, n_bias)] = more;
-    let all = [("A", m, k, a), ("B", k, n, b), ("C", m, n, c), (old, m, n, n_old), (bias, 1, n, n_bias)];
-    for (operand, rows, cols, _) in all {
-        // Packed, a row may be some elements longer.
-        if rows.saturating_mul(cols.saturating_add(LINE)) > MAX_ELEMENTS {
-            return Err(Error::TooLarge { operand, elements: rows.saturating_mul(cols) });
-        }
-    }
-    for (operand, rows, cols, there) in all {
-        if there < rows * cols {
-            return Err(Error::TooShort { operand, needed: rows * cols, there });
-        }
-    }
-    Ok(())
+fn operand(address: CUdeviceptr, sizes: [usize; 2], layout: Layout) -> Operand {
+    Operand::new(Element::Bf16, address, sizes, layout)
 }

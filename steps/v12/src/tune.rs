@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use catalog::statistics::{fit, median};
 use cudarc::driver::CudaSlice;
 use harness::inputs::{Data, Real};
+use harness::library::ExactOperands;
 use harness::{Bf16, Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
@@ -26,8 +27,6 @@ const ROUNDS: usize = 5;
 const MAX_WORK: f64 = 3e11;
 /// Sizes of square products whose fastest plans are kept by name.
 const USUAL: [usize; 12] = [256, 512, 768, 1000, 1024, 1280, 1536, 2048, 3072, 4096, 6144, 8192];
-/// Multiply-adds that the host verifies without noticeable delay.
-const FEW_ADDITIONS: f64 = 1e7;
 const MAX_ELEMENTS: usize = 1 << 26;
 
 /// Runs the command `tune`: prints the costs as JSON, and everything else to standard error.
@@ -70,60 +69,29 @@ fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
     found
 }
 
-/// Operands that are large enough for every shape; a product uses the first elements.
 struct Operands<R> {
-    /// Small whole numbers: every sum is exact, in any order.
-    a: CudaSlice<Bf16>,
-    b: CudaSlice<Bf16>,
+    exact: ExactOperands<Bf16, R>,
     /// Numbers with all their bits, which take as much power as those of programs: for times.
     reals: [CudaSlice<Bf16>; 2],
-    c: CudaSlice<R>,
 }
 
 impl<R: Output + Real> Operands<R> {
     fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, StepError> {
-        let most = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(1);
-        let element = |i: usize| Bf16::from_f64((i * 7919 % 1009 % 7) as f64 - 3.0);
-        let elements = |n: usize| (0..n).map(element).collect::<Vec<_>>();
-        let (n_a, n_b) = (most(|shape| shape.m * shape.k), most(|shape| shape.k * shape.n));
+        let exact = ExactOperands::new(gpu, shapes)?;
         let reals = |operand, n| {
             gpu.stream.clone_htod(&harness::inputs::elements::<Bf16>(Data::Reals, SEED, operand, 1, n))
         };
-        Ok(Self {
-            a: gpu.stream.clone_htod(&elements(n_a))?,
-            b: gpu.stream.clone_htod(&elements(n_b))?,
-            reals: [reals(0, n_a)?, reals(1, n_b)?],
-            c: gpu.stream.alloc_zeros(most(|shape| shape.m * shape.n))?,
-        })
+        Ok(Self { reals: [reals(0, exact.a.len())?, reals(1, exact.b.len())?], exact })
     }
 
     fn multiply(&mut self, gemm: &Gemm, shape: Shape, choice: Choice) -> Result<(), StepError> {
-        Ok(gemm.multiply_by(&Product::new(shape), Some(choice), &self.a, &self.b, &mut self.c)?)
+        let ExactOperands { a, b, c } = &mut self.exact;
+        Ok(gemm.multiply_by(&Product::new(shape), Some(choice), a, b, c)?)
     }
 
     fn multiply_reals(&mut self, gemm: &Gemm, shape: Shape, choice: Choice) -> Result<(), StepError> {
         let [a, b] = &self.reals;
-        Ok(gemm.multiply_by(&Product::new(shape), Some(choice), a, b, &mut self.c)?)
-    }
-
-    /// Returns whether a product equals all others of this shape, which are exact; the host checks some of the first.
-    fn is_right(&self, gpu: &Gpu, shape: Shape, right: &mut Option<Vec<R>>) -> Result<bool, StepError> {
-        let Shape { m, n, k } = shape;
-        let got = gpu.stream.clone_dtoh(&self.c.slice(..m * n))?;
-        if let Some(right) = right {
-            return Ok(*right == got);
-        }
-        let a = gpu.stream.clone_dtoh(&self.a.slice(..m * k))?;
-        let b = gpu.stream.clone_dtoh(&self.b.slice(..k * n))?;
-        // All of a small product, and of a large one as many as the host can add up.
-        let step = if shape.volume() <= FEW_ADDITIONS { 1 } else { (m * n / 499).max(1) };
-        let is_right = (0..m * n).step_by(step).all(|i| {
-            let (row, col) = (i / n, i % n);
-            let sum: f64 = (0..k).map(|i| a[row * k + i].to_f64() * b[i * n + col].to_f64()).sum();
-            R::from_f64(sum) == got[i]
-        });
-        *right = Some(got);
-        Ok(is_right)
+        Ok(gemm.multiply_by(&Product::new(shape), Some(choice), a, b, &mut self.exact.c)?)
     }
 }
 
@@ -139,7 +107,7 @@ fn each<R: Output + Real>(
         let mut right = None;
         for choice in gemm.all_choices::<R>(shape) {
             operands.multiply(gemm, shape, choice)?;
-            if !operands.is_right(gpu, shape, &mut right)? {
+            if !operands.exact.is_right(gpu, shape, &mut right)? {
                 return Err(could_not(format!(
                     "{shape}: {} is wrong",
                     kernel_name(&PLANS[choice.plan], R::SUFFIX)

@@ -62,7 +62,7 @@ pub(super) fn time(list: &str, predicted: &str, all: &str) -> Result<(), StepErr
         let mut right = None;
         // `None` where C is wrong.
         let mut clock = |name: &str, choice: &Choice| -> Result<Option<Timed>, StepError> {
-            operands.multiply(&sgemm, shape, choice)?;
+            tune::multiply(&mut operands, &sgemm, shape, choice)?;
             if !operands.is_right(&gpu, shape, &mut right)? {
                 eprintln!("{shape}: {name} is wrong");
                 return Ok(None);

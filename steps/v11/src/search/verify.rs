@@ -12,7 +12,7 @@ use v11::gemm::{Choice, Sgemm};
 use v11::plans::{Plan, Sharing, Source};
 
 use super::{answer, find, read};
-use crate::tune::{Operands, could_not};
+use crate::tune::{self, Operands, could_not};
 
 /// Thread-instructions after which a product of a million multiply-adds that verifies a plan counts as endless.
 const BUDGET: u64 = 200_000_000;
@@ -62,7 +62,7 @@ fn multiplies_right(gpu: &Gpu, plan: Plan, code: Ptx) -> Result<(), StepError> {
             continue;
         }
         let choice = Choice { plan: number, sharing, packed: [false; 2], expected: 0.0 };
-        operands.multiply(&sgemm, shape, &choice)?;
+        tune::multiply(&mut operands, &sgemm, shape, &choice)?;
         if !operands.is_right(gpu, shape, &mut None)? {
             return Err(could_not(format!("{shape} is wrong")));
         }
