@@ -3,6 +3,7 @@
 // NAME, blocks on a multiprocessor, pairs of tiles in the ring, crew, then the constants of Tile.
 #pragma once
 #include "v11_copy.cuh"
+#include "v11_rows.cuh"
 #include "v11_shared_out.cuh"
 #include "v11_words.cuh"
 
@@ -16,12 +17,21 @@
         multiply_shared_out<T, STAGES, CREW>(M, N, K, alpha, Boxes<T>{a_map, b_map}, beta, C, whole);                 \
     }
 
+#define ROWS(NAME, BLOCKS, STAGES, CREW, ...)                                                                         \
+    extern "C" __global__ void __launch_bounds__(Tile<__VA_ARGS__>::THREADS + CREW::PRODUCERS, BLOCKS)                \
+    sgemm_v11_rows_##NAME(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,                  \
+                           const __grid_constant__ TensorMap b_map, float beta, float* C, int whole)                  \
+    {                                                                                                                 \
+        using T = Rows<Tile<__VA_ARGS__>>;                                                                            \
+        multiply_shared_out<T, STAGES, CREW>(M, N, K, alpha, Boxes<T>{a_map, b_map}, beta, C, whole);                 \
+    }
+
 #define WORDS(NAME, BLOCKS, STAGES, CREW, ...)                                                                        \
     extern "C" __global__ void __launch_bounds__(Tile<__VA_ARGS__>::THREADS + CREW::PRODUCERS, BLOCKS)                \
     sgemm_v11_words_##NAME(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C,    \
                            int whole)                                                                                 \
     {                                                                                                                 \
-        using T = Tile<__VA_ARGS__>;                                                                                  \
+        using T = Rows<Tile<__VA_ARGS__>>;                                                                            \
         const Words<T, CREW::PRODUCERS> words(M, N, K, A, B, threadIdx.x - T::THREADS);                               \
         multiply_shared_out<T, STAGES, CREW>(M, N, K, alpha, words, beta, C, whole);                                  \
     }

@@ -43,17 +43,12 @@ impl Product {
 #[derive(Debug)]
 pub struct Sgemm {
     stream: Arc<CudaStream>,
-    /// Kernels of [`PLANS`], then those that were added.
-    kernels: Vec<(Plan, CudaFunction)>,
+    /// Kernels of [`PLANS`], then those that were added: for C with rows of whole float4s, and with others.
+    kernels: Vec<(Plan, [CudaFunction; 2])>,
     pack: CudaFunction,
     packed: RefCell<[Room<f32>; 2]>,
     pub n_sms: usize,
     costs: Costs,
-}
-
-/// Returns a plan with its kernel, which may use as much shared memory as it needs.
-fn load_kernel(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
-    Ok((*plan, library::load_kernel(module, plan.entry, plan.shared())?))
 }
 
 impl Sgemm {
@@ -65,7 +60,8 @@ impl Sgemm {
             .iter()
             .map(|plan| {
                 let module = if plan.entry == STREAM_K.entry { &large } else { &others };
-                load_kernel(module, plan)
+                let load = |module, name| library::load_kernel(module, name, plan.shared());
+                Ok((*plan, [load(module, plan.entry)?, load(&others, &plan.rows_entry())?]))
             })
             .collect::<Result<_, DriverError>>()?;
         Ok(Self {
@@ -80,7 +76,8 @@ impl Sgemm {
 
     /// Adds a kernel that is not in [`PLANS`], and returns its number for a [`Choice`].
     pub fn add(&mut self, plan: Plan, module: &Arc<CudaModule>) -> Result<usize, Error> {
-        self.kernels.push(load_kernel(module, &plan)?);
+        let kernel = library::load_kernel(module, plan.entry, plan.shared())?;
+        self.kernels.push((plan, [kernel.clone(), kernel]));
         Ok(self.kernels.len() - 1)
     }
 
@@ -159,7 +156,8 @@ impl Sgemm {
         c: CUdeviceptr,
     ) -> Result<(), Error> {
         let Shape { m, n, k } = product.shape;
-        let (plan, kernel) = &self.kernels[choice.plan];
+        let (plan, kernels) = &self.kernels[choice.plan];
+        let kernel = &kernels[usize::from(!n.is_multiple_of(4))];
         let [bm, bn, bk] = plan.tile;
         let shares =
             plan.shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms).expect("it was chosen");

@@ -47,7 +47,7 @@ pub const STREAM_K: Plan = Plan {
 /// What plans that copy word by word have in common.
 const WORDS: Plan = Plan { source: Source::Words, producers: 128, blocks: 2, ..STREAM_K };
 
-/// All plans of the library. The kernels of the others are in `v11_gemm.cu`.
+/// All plans of the library. The kernels of the others are in `v11_gemm.cu`, and those for rows of C anywhere.
 #[rustfmt::skip]
 pub const PLANS: [Plan; 10] = [
     STREAM_K,
@@ -66,6 +66,15 @@ pub const PLANS: [Plan; 10] = [
 ];
 
 impl Plan {
+    /// Returns the name of the kernel for rows of C that start anywhere.
+    pub fn rows_entry(&self) -> String {
+        let [bm, bn, bk] = self.tile;
+        match self.source {
+            Source::Boxes => format!("sgemm_v11_rows_{bm}x{bn}x{bk}"),
+            Source::Words | Source::Threads => self.entry.to_owned(),
+        }
+    }
+
     /// Returns the number of threads of the consumer warps, which multiply.
     pub const fn consumers(&self) -> u32 {
         let [bm, bn, _] = self.tile;
