@@ -14,6 +14,7 @@ using OneWarp = Crew<32, 0, 0>;
 using Pair = Crew<128, 208, 40>;  // two blocks
 
 //    name        blocks, stages, crew, tile of C, k, tile of a thread, slices
+BOXES(256x128x16, 1, 4, Alone, 256, 128, 16, 8, 16, 1)
 BOXES(64x128x32, 1, 4, Alone, 64, 128, 32, 8, 16, 4)
 BOXES(64x128x16, 2, 4, OneWarp, 64, 128, 16, 8, 8, 1)
 BOXES(32x64x32, 2, 4, OneWarp, 32, 64, 32, 8, 8, 4)

@@ -2,7 +2,8 @@
 //
 // out[row][col] = in[row][col], or in[col][row] where `turned`. `pitch` floats from one row of `out` to the next.
 // Launch: 32 x 8 threads, one block for each 32 x 32 of `out`.
-// arch: compute_80
+// arch: compute_90a
+#include "v12_dependent.cuh"
 
 constexpr int TILE = 32, ROWS = 8;
 
@@ -13,6 +14,8 @@ pack_v11(int rows, int cols, int pitch, int turned, const float* in, float* out)
     __shared__ float tile[TILE][TILE + 1];  // one more column: a column of the tile lies in 32 banks
     const int col = blockIdx.x * TILE, row = blockIdx.y * TILE;
     const long long in_pitch = turned ? rows : cols;
+    let_next_begin();
+    wait_for_previous();  // it may have written `in`, and may still read `out`
 
     for (int i = threadIdx.y; i < TILE; i += ROWS) {
         const int r = turned ? col + i : row + i, c = (turned ? row : col) + threadIdx.x;

@@ -6,6 +6,7 @@
 #include "v11_rows.cuh"
 #include "v11_shared_out.cuh"
 #include "v11_words.cuh"
+#include "v12_dependent.cuh"  // launches that overlap, which v12 explains
 
 // ANCHOR: macros
 #define BOXES(NAME, BLOCKS, STAGES, CREW, ...)                                                                        \
@@ -13,6 +14,8 @@
     sgemm_v11_boxes_##NAME(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,                 \
                            const __grid_constant__ TensorMap b_map, float beta, float* C, int whole)                  \
     {                                                                                                                 \
+        let_next_begin();                                                                                             \
+        wait_for_previous();                                                                                          \
         using T = Tile<__VA_ARGS__>;                                                                                  \
         multiply_shared_out<T, STAGES, CREW>(M, N, K, alpha, Boxes<T>{a_map, b_map}, beta, C, whole);                 \
     }
@@ -22,6 +25,8 @@
     sgemm_v11_rows_##NAME(int M, int N, int K, float alpha, const __grid_constant__ TensorMap a_map,                  \
                            const __grid_constant__ TensorMap b_map, float beta, float* C, int whole)                  \
     {                                                                                                                 \
+        let_next_begin();                                                                                             \
+        wait_for_previous();                                                                                          \
         using T = Rows<Tile<__VA_ARGS__>>;                                                                            \
         multiply_shared_out<T, STAGES, CREW>(M, N, K, alpha, Boxes<T>{a_map, b_map}, beta, C, whole);                 \
     }
@@ -31,6 +36,8 @@
     sgemm_v11_words_##NAME(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C,    \
                            int whole)                                                                                 \
     {                                                                                                                 \
+        let_next_begin();                                                                                             \
+        wait_for_previous();                                                                                          \
         using T = Rows<Tile<__VA_ARGS__>>;                                                                            \
         const Words<T, CREW::PRODUCERS> words(M, N, K, A, B, threadIdx.x - T::THREADS);                               \
         multiply_shared_out<T, STAGES, CREW>(M, N, K, alpha, words, beta, C, whole);                                  \
@@ -41,6 +48,8 @@
     sgemm_v11_threads_##NAME(int M, int N, int K, float alpha, const float* A, const float* B, float beta, float* C,  \
                              int)                                                                                     \
     {                                                                                                                 \
+        let_next_begin();                                                                                             \
+        wait_for_previous();                                                                                          \
         multiply_tile<Tile<__VA_ARGS__>, STAGES>(M, N, K, alpha, A, B, beta, C);                                      \
     }
 // ANCHOR_END: macros

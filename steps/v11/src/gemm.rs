@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{
-    CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg,
+    CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
 };
+use harness::dependent::{self, argument};
 pub use harness::library::Error;
 use harness::library::{self, Operand, Room, check};
 use harness::{KernelSource, Shape, blocks, code, grid_1d, grid_of_tiles, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
-use crate::plans::{PLANS, Plan, STREAM_K, Source};
+use crate::plans::{PLANS, Plan, Source};
 pub use harness::map::Layout;
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
 
-const LARGE: KernelSource = code!("v11_stream_k");
-const OTHERS: KernelSource = code!("v11_gemm");
+const KERNELS: KernelSource = code!("v11_gemm");
 const PACK: KernelSource = code!("v11_pack");
 
 /// `C = alpha · op(A) · op(B) + beta · C`, all row-major.
@@ -55,13 +55,12 @@ impl Sgemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let n_sms = library::count_sms(context)?;
-        let (large, others) = (LARGE.load(context)?, OTHERS.load(context)?);
+        let module = KERNELS.load(context)?;
         let kernels = PLANS
             .iter()
             .map(|plan| {
-                let module = if plan.entry == STREAM_K.entry { &large } else { &others };
-                let load = |module, name| library::load_kernel(module, name, plan.shared());
-                Ok((*plan, [load(module, plan.entry)?, load(&others, &plan.rows_entry())?]))
+                let load = |name| library::load_kernel(&module, name, plan.shared());
+                Ok((*plan, [load(plan.entry)?, load(&plan.rows_entry())?]))
             })
             .collect::<Result<_, DriverError>>()?;
         Ok(Self {
@@ -136,15 +135,22 @@ impl Sgemm {
         let copy = room.copy_of(operand.matrix, ALIGNED / size_of::<f32>(), &self.stream)?;
         let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(copy.pitch));
         let transposed = i32::from(operand.layout == Layout::Transposed);
-        let mut launch = self.stream.launch_builder(&self.pack);
-        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&transposed).arg(&address).arg(&copy.address);
+        let mut arguments = [
+            argument(&n_rows),
+            argument(&n_cols),
+            argument(&n_pitch),
+            argument(&transposed),
+            argument(&address),
+            argument(&copy.address),
+        ];
         let config = LaunchConfig {
             grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
             block_dim: (TILE, ROWS, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: the arguments are what the kernel takes; the operand has rows * cols elements, the copy rows * pitch.
-        unsafe { launch.launch(config) }?;
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows *
+        // cols elements, and the copy rows * pitch.
+        unsafe { dependent::launch(&self.stream, &self.pack, config, &mut arguments) }?;
         Ok(copy)
     }
 
@@ -167,25 +173,26 @@ impl Sgemm {
         };
         let config = LaunchConfig { shared_mem_bytes: plan.shared(), ..grid };
         let (m, n, k, whole) = (to_i32(m), to_i32(n), to_i32(k), to_i32(shares.whole));
-        let mut launch = self.stream.launch_builder(kernel);
-        launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);
         let maps;
-        match plan.source {
+        let [a, b] = match plan.source {
             Source::Boxes => {
                 maps = [a.map(bm, bk, Swizzle::ByRow)?, b.map(bk, bn, Swizzle::None)?];
-                launch.arg(&maps[0]).arg(&maps[1]);
+                [argument(&maps[0]), argument(&maps[1])]
             }
             Source::Words | Source::Threads => {
                 assert!(
                     a.pitch == a.cols && b.pitch == b.cols,
                     "these kernels read rows one behind the other"
                 );
-                launch.arg(&a.address).arg(&b.address);
+                [argument(&a.address), argument(&b.address)]
             }
-        }
-        launch.arg(&product.beta).arg(&c).arg(&whole);
-        // SAFETY: the arguments are what the kernel takes, the operands were checked, and maps end with their matrices.
-        unsafe { launch.launch(config) }?;
+        };
+        let [alpha, beta] = [&product.alpha, &product.beta].map(argument);
+        let mut arguments =
+            [argument(&m), argument(&n), argument(&k), alpha, a, b, beta, argument(&c), argument(&whole)];
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operands were
+        // checked, and maps end with their matrices.
+        unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
         Ok(())
     }
 }

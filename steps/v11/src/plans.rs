@@ -47,10 +47,10 @@ pub const STREAM_K: Plan = Plan {
 /// What plans that copy word by word have in common.
 const WORDS: Plan = Plan { source: Source::Words, producers: 128, blocks: 2, ..STREAM_K };
 
-/// All plans of the library. The kernels of the others are in `v11_gemm.cu`, and those for rows of C anywhere.
+/// All plans of the library, whose kernels are in `v11_gemm.cu`.
 #[rustfmt::skip]
 pub const PLANS: [Plan; 10] = [
-    STREAM_K,
+    Plan { entry: "sgemm_v11_boxes_256x128x16", ..STREAM_K },
     Plan { entry: "sgemm_v11_boxes_64x128x32", tile: [64, 128, 32], thread: [8, 16], slices: 4, stages: 4, producers: 128, blocks: 1, ..STREAM_K },
     Plan { entry: "sgemm_v11_boxes_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
     Plan { entry: "sgemm_v11_boxes_32x64x32", tile: [32, 64, 32], thread: [8, 8], slices: 4, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
@@ -68,11 +68,7 @@ pub const PLANS: [Plan; 10] = [
 impl Plan {
     /// Returns the name of the kernel for rows of C that start anywhere.
     pub fn rows_entry(&self) -> String {
-        let [bm, bn, bk] = self.tile;
-        match self.source {
-            Source::Boxes => format!("sgemm_v11_rows_{bm}x{bn}x{bk}"),
-            Source::Words | Source::Threads => self.entry.to_owned(),
-        }
+        self.entry.replace("boxes", "rows")
     }
 
     /// Returns the number of threads of the consumer warps, which multiply.
