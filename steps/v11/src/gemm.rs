@@ -45,7 +45,8 @@ pub struct Sgemm {
     stream: Arc<CudaStream>,
     /// Kernels of [`PLANS`], then those that were added: for C with rows of whole float4s, and with others.
     kernels: Vec<(Plan, [CudaFunction; 2])>,
-    pack: CudaFunction,
+    /// Of operands as they are, and of transposed ones.
+    pack: [CudaFunction; 2],
     packed: RefCell<[Room<f32>; 2]>,
     pub n_sms: usize,
     costs: Costs,
@@ -55,7 +56,7 @@ impl Sgemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let n_sms = library::count_sms(context)?;
-        let module = KERNELS.load(context)?;
+        let (module, pack) = (KERNELS.load(context)?, PACK.load(context)?);
         let kernels = PLANS
             .iter()
             .map(|plan| {
@@ -66,7 +67,7 @@ impl Sgemm {
         Ok(Self {
             stream: stream.clone(),
             kernels,
-            pack: PACK.load(context)?.load_function("pack_v11")?,
+            pack: [pack.load_function("pack_v11")?, pack.load_function("turn_v11")?],
             packed: RefCell::default(),
             n_sms,
             costs: Costs::committed(),
@@ -128,29 +129,31 @@ impl Sgemm {
 
     /// Returns a copy of an operand, row-major with rows on 16 bytes.
     fn pack(&self, operand: Operand, room: &mut Room<f32>) -> Result<Matrix, Error> {
-        const TILE: u32 = 32;
-        const ROWS: u32 = 8;
+        const ROWS: u32 = 32;
+        const THREADS: (u32, u32, u32) = (32, 8, 1);
         let Matrix { address, rows, cols, .. } = operand.matrix;
         // The kernel writes all but the ends of rows, where no box reaches.
         let copy = room.copy_of(operand.matrix, ALIGNED / size_of::<f32>(), &self.stream)?;
         let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(copy.pitch));
-        let transposed = i32::from(operand.layout == Layout::Transposed);
+        let (kernel, span) = match operand.layout {
+            Layout::AsIs => (&self.pack[0], 128),
+            Layout::Transposed => (&self.pack[1], 32),
+        };
         let mut arguments = [
             argument(&n_rows),
             argument(&n_cols),
             argument(&n_pitch),
-            argument(&transposed),
             argument(&address),
             argument(&copy.address),
         ];
         let config = LaunchConfig {
-            grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
-            block_dim: (TILE, ROWS, 1),
+            grid_dim: (blocks(cols, span) * blocks(rows, ROWS), 1, 1),
+            block_dim: THREADS,
             shared_mem_bytes: 0,
         };
         // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows *
         // cols elements, and the copy rows * pitch.
-        unsafe { dependent::launch(&self.stream, &self.pack, config, &mut arguments) }?;
+        unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
         Ok(copy)
     }
 
