@@ -49,12 +49,13 @@ const WORDS: Plan = Plan { source: Source::Words, producers: 128, blocks: 2, ..S
 
 /// All plans of the library, whose kernels are in `v11_gemm.cu`.
 #[rustfmt::skip]
-pub const PLANS: [Plan; 10] = [
+pub const PLANS: [Plan; 11] = [
     Plan { entry: "sgemm_v11_boxes_256x128x16", ..STREAM_K },
     Plan { entry: "sgemm_v11_boxes_64x128x32", tile: [64, 128, 32], thread: [8, 16], slices: 4, stages: 4, producers: 128, blocks: 1, ..STREAM_K },
     Plan { entry: "sgemm_v11_boxes_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
     Plan { entry: "sgemm_v11_boxes_32x64x32", tile: [32, 64, 32], thread: [8, 8], slices: 4, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
     Plan { entry: "sgemm_v11_boxes_32x64x16", tile: [32, 64, 16], thread: [4, 8], slices: 2, stages: 6, producers: 32, blocks: 3, ..STREAM_K },
+    Plan { entry: "sgemm_v11_words_64x128x32", tile: [64, 128, 32], slices: 4, stages: 5, blocks: 1, ..WORDS },
     Plan { entry: "sgemm_v11_words_128x64x16", tile: [128, 64, 16], thread: [8, 8], slices: 1, stages: 8, ..WORDS },
     Plan { entry: "sgemm_v11_words_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 8, ..WORDS },
     Plan { entry: "sgemm_v11_words_64x64x32", tile: [64, 64, 32], thread: [8, 8], slices: 2, stages: 5, ..WORDS },
