@@ -1,7 +1,7 @@
 // v11_pack.cu: a matrix in the layout that the kernels of v11 read: row-major, each row on 16 bytes.
 //
-// pack_v11: out[row][col] = in[row][col]; turn_v11: out[row][col] = in[col][row]. `pitch` floats from one row of `out` to
-// the next.
+// pack_v11: out[row][col] = in[row][col]; turn_v11: out[row][col] = in[col][row]. `pitch` floats from one row of `out`
+// to the next.
 // Launch: 32 x 8 threads, one block for each 32 rows of 128 columns of `out`; of turn_v11, of 32.
 // arch: compute_90a
 #include "v12_dependent.cuh"
