@@ -15,12 +15,14 @@ use harness::{Bf16, Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use v12::gemm::{Choice, Costs, Gemm, Output, Product, kernel_name};
-use v12::plans::{PLANS, TERMS, Work, expected, terms};
+use v12::plans::{LINE, PLANS, TERMS, Work, expected, terms};
 
 const SEED: u64 = 2027;
 /// Number of products on a GPU, and on the emulated device.
-const PRODUCTS: usize = 200;
+const PRODUCTS: usize = 240;
 const FEW_PRODUCTS: usize = 3;
+/// From this product on, rows start on lines of L2, as in most programs.
+const ON_LINES: usize = 200;
 /// Target duration of a batch of launches.
 const BATCH_MS: f64 = 1.0;
 const ROUNDS: usize = 5;
@@ -43,23 +45,25 @@ fn could_not(error: impl std::fmt::Display) -> StepError {
 }
 
 /// Draws `n` shapes with sizes from `least` to `most`, small as often as large. Rows start on 16 bytes, but for every
-/// fourth shape; every fifth has few rows, and longer ones.
+/// fourth shape, or on lines; every fifth has few rows, and longer ones, and of those on lines every second.
 fn shapes(n: usize, [least, most]: [f64; 2]) -> Vec<Shape> {
     let mut random = ChaCha8Rng::seed_from_u64(SEED);
     let mut found = Vec::new();
     while found.len() < n {
         let mut size = |most: f64| (least * (most / least).powf(random.random::<f64>())) as usize;
-        let few_rows = found.len() % 5 == 1;
+        let on_lines = found.len() >= ON_LINES;
+        let few_rows = found.len() % if on_lines { 2 } else { 5 } == 1;
         let sizes = if few_rows {
             [size(4.0 * least), size(2.0 * most), size(2.0 * most)]
         } else {
             [(); 3].map(|()| size(most))
         };
         let [m, n, k] = sizes;
-        let shape = if found.len() % 4 == 3 {
+        let shape = if found.len() % 4 == 3 && !on_lines {
             Shape { m, n: n | 1, k: k | 1 }
         } else {
-            Shape { m, n: n.next_multiple_of(8), k: k.next_multiple_of(8) }
+            let [n, k] = [n, k].map(|size| size.next_multiple_of(if on_lines { LINE } else { 8 }));
+            Shape { m, n, k }
         };
         let most_elements = (m * (k + 8)).max((n + 8) * (k + 8)).max(m * (n + 8));
         if shape.volume() <= MAX_WORK && most_elements <= MAX_ELEMENTS {
@@ -274,7 +278,7 @@ mod tests {
             by_product.entry((shape.to_string(), suffix.to_owned())).or_default().push((expected, us));
         }
         let mut logs = 0.0;
-        for ((shape, suffix), plans) in &by_product {
+        for plans in by_product.values() {
             let chosen = plans.iter().min_by(|a, b| a.0.total_cmp(&b.0)).expect("some").1;
             let fastest = plans.iter().map(|plan| plan.1).fold(f64::INFINITY, f64::min);
             logs += (chosen / fastest).ln();
