@@ -7,6 +7,7 @@ mod info;
 mod lines;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use object::elf::{
     FileHeader64, Rel64, Rela64, SHN_ABS, SHN_UNDEF, SHT_PROGBITS, SHT_REL, SHT_RELA, STT_FUNC, STT_OBJECT,
@@ -37,6 +38,17 @@ pub fn sm_of(cubin: &[u8]) -> Result<u32, ReadError> {
         ..ABI_OF_CUDA_13 => flags & 0xff,
         _ => flags >> 8 & 0xff,
     })
+}
+
+/// Returns where in a cubin the code of a kernel lies, also if it has instructions outside the table.
+pub fn code_range(cubin: &[u8], kernel: &str) -> Result<Range<usize>, ReadError> {
+    let (file, section) = (File::new(cubin, header(cubin)?)?, format!(".text.{kernel}"));
+    let missing = || damaged("there is no such section", &section);
+    let at = *file.by_name.get(section.as_str()).ok_or_else(missing)?;
+    let size = file.bytes(at)?.len();
+    let offset = file.section(at)?.file_range(ENDIAN).and_then(|(offset, _)| usize::try_from(offset).ok());
+    let start = offset.ok_or_else(missing)?;
+    Ok(start..start + size)
 }
 
 fn header(cubin: &[u8]) -> Result<&Header, ReadError> {

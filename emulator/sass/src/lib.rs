@@ -33,7 +33,7 @@ pub mod table;
 
 pub use architecture::Architecture;
 pub use decode::decode;
-pub use elf::sm_of;
+pub use elf::{code_range, sm_of};
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ReadErrorKind};
 pub use instruction::Instruction;
 pub use module::{Call, CubinKernel, Function, Module, Parameter, Relocation, Segment, SourceLine, Target, Variable};
