@@ -2,6 +2,9 @@
 //!
 //! Both codes are executed with symbols in place of values: what a register holds is the expression that made it. It
 //! suffices to go through the loop once: registers that correspond before a pass correspond after it.
+//!
+//! Taken for granted: that nothing behind the loop needs a register that the compiler's own loop replaces, but the
+//! scaled sums; that loads which wait for copies take their addresses from what the wait decides, as those of v11 do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
@@ -238,6 +241,8 @@ pub(crate) fn same_results(
 
 /// Clocks after which every result of a fixed latency can be used.
 const ALL_LATENCIES: u32 = 16;
+/// Clocks after which an instruction can wait for a scoreboard that another one sets.
+const SCOREBOARD_LATENCY: u32 = 2;
 /// Clocks after which a result of an FFMA or FMUL can be used.
 const FMA_LATENCY: u32 = 4;
 
@@ -252,14 +257,23 @@ pub(crate) fn no_hazards([old, new]: [&[Line]; 2], regions: &Regions) -> Result<
     };
     let (old_times, times) = (times(old), times(new));
     let steps: Vec<usize> = path().collect();
-    // By place: when its result can be used, for instructions that stay where they are and for all; the scoreboards that
-    // are set when it is written, or has been read.
+    // The step at which a result of a fixed latency was computed, and whether by a multiply-add.
     let mut ready: BTreeMap<Place, (usize, bool)> = BTreeMap::new();
+    // The scoreboard that says when a load has written, and those of each load, of which one says when it has read.
     let mut unwritten: BTreeMap<Place, u8> = BTreeMap::new();
     let mut unread: BTreeMap<Place, Vec<u8>> = BTreeMap::new();
+    let mut since_set = [0; 6];
     for (step, &at) in steps.iter().enumerate() {
         let line = &new[at];
         let waited = line.wait();
+        if since_set.iter().enumerate().any(|(i, &set)| waited >> i & 1 == 1 && times[step] < set + SCOREBOARD_LATENCY)
+        {
+            return Err(Refusal("a scoreboard is waited for before it is set"));
+        }
+        for barrier in [line.write_barrier(), line.read_barrier()].into_iter().flatten().filter(|&barrier| barrier < 6)
+        {
+            since_set[usize::from(barrier)] = times[step];
+        }
         unwritten.retain(|_, barriers| *barriers & waited == 0);
         for barriers in unread.values_mut() {
             barriers.retain(|barriers| barriers & waited == 0);

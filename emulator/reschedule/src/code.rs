@@ -33,6 +33,10 @@ impl Line {
         Some(self.bits(110, 3)).filter(|&barrier| barrier != 7)
     }
 
+    pub(crate) fn read_barrier(&self) -> Option<u8> {
+        Some(self.bits(113, 3)).filter(|&barrier| barrier != 7)
+    }
+
     pub(crate) fn wait(&self) -> u8 {
         self.bits(116, 6)
     }

@@ -5,7 +5,7 @@ use sass::operation::Operation;
 use timing::{Access, Block, Chip, Instruction, Reach, Setting, Step, Trace, Unit, simulate};
 
 use crate::code::Line;
-use crate::flow::Regions;
+use crate::flow::{Flow, Regions};
 use crate::{Refusal, read};
 
 /// One pass of the main loop by all warps of an SM.
@@ -16,18 +16,19 @@ pub struct PassTime {
     pub multiply_adds: f64,
 }
 
-/// Predicts the time of a pass of a kernel's main loop, for a number of warps on an SM and the wavefronts of its loads.
-/// It waits for no copies.
-pub fn pass_time(cubin: &[u8], kernel: &str, warps: usize, wavefronts: u16) -> Result<PassTime, Refusal> {
+/// Predicts the time of a pass of a kernel's main loop, for a number of warps on an SM and the wavefronts of loads: of
+/// the rows' factors, and of the columns'. It waits for no copies.
+pub fn pass_time(cubin: &[u8], kernel: &str, warps: usize, wavefronts: [u16; 2]) -> Result<PassTime, Refusal> {
     let (_, lines) = read(cubin, kernel)?;
     let body = &lines[Regions::find(&lines)?.body];
     let program: Vec<Instruction> = body.iter().map(instruction).collect();
-    let access = |line: &Line| match line.is(Operation::Lds) {
-        true => Access::Shared { wavefronts },
-        false => Access::None,
+    let flow = Flow::read(body)?;
+    let access = |at: usize| {
+        let Some(load) = flow.loads.iter().position(|&other| other == at) else { return Access::None };
+        let is_of_row = flow.a.iter().flatten().any(|&other| other == load);
+        Access::Shared { wavefronts: wavefronts[usize::from(!is_of_row)] }
     };
-    let step = |(at, line): (usize, &Line)| Step { instruction: at as u32, access: access(line) };
-    let pass: Vec<Step> = body.iter().enumerate().map(step).collect();
+    let pass: Vec<Step> = (0..body.len()).map(|at| Step { instruction: at as u32, access: access(at) }).collect();
     let clocks = |passes: usize| {
         let warp = Trace { steps: pass.repeat(passes), sectors: Vec::new() };
         let block = Block { warps: vec![warp; warps] };

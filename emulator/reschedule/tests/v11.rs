@@ -8,8 +8,8 @@ use reschedule::{Options, pass_time, reschedule};
 const KERNEL: &str = "sgemm_v11_stream_k";
 /// Of the kernel: two on each scheduler.
 const WARPS: usize = 8;
-/// Of a load of 16 bytes per lane, of 4 or 8 places.
-const WAVEFRONTS: u16 = 4;
+/// Of loads of 16 bytes per lane: from four rows of A, and from eight places of a row of B.
+const WAVEFRONTS: [u16; 2] = [2, 4];
 
 fn cubin(name: &str) -> Vec<u8> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernels/cubin/{name}.cubin"));
@@ -45,7 +45,7 @@ fn a_pass_takes_fewer_clocks() {
     let new = reschedule(&old, KERNEL, &options()).expect("it is rewritten");
     let [old, new] = [old, new].map(|cubin| pass_time(&cubin, KERNEL, WARPS, WAVEFRONTS).expect("it has a loop"));
     assert_eq!((old.multiply_adds, new.multiply_adds), (4096.0, 4096.0));
-    assert!(old.clocks > 4600.0 && new.clocks < 4500.0, "{old:?} {new:?}");
+    assert!(old.clocks > 4700.0 && new.clocks < 4620.0, "{old:?} {new:?}");
 }
 
 #[test]
