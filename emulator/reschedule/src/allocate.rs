@@ -6,7 +6,7 @@ use sass::operation::Operation;
 
 use crate::code::Line;
 use crate::flow::{Flow, QUAD, Regions};
-use crate::{Options, Refusal};
+use crate::{KEPT, Options, Refusal};
 
 /// Registers of the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl Allocation {
             return Err(Refusal("a scaled sum takes the register of another value"));
         }
         let is_free = |register: &u8| !is_taken(register) && !of_sums.contains(register);
-        let mut free: BTreeSet<u8> = (0..options.registers).filter(is_free).collect();
+        let mut free: BTreeSet<u8> = (0..options.registers.saturating_sub(KEPT)).filter(is_free).collect();
         let mut quad = || {
             let is_there = |first: &u8| first.is_multiple_of(QUAD) && (0..QUAD).all(|i| free.contains(&(first + i)));
             let first =

@@ -12,9 +12,9 @@ use std::ops::Range;
 use sass::instruction::{Index, Instruction, Uniform, Value};
 use sass::operation::Operation;
 
-use crate::Refusal;
 use crate::code::{Line, fields};
 use crate::flow::Regions;
+use crate::{KEPT, Refusal};
 
 /// What can hold a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,6 +174,14 @@ fn places(line: &Line, instruction: &Instruction) -> (Vec<Place>, Vec<Place>) {
         read.push(place(guard.predicate.0));
     }
     (read, written)
+}
+
+/// Proves that the new code names no register that a thread does not have.
+pub(crate) fn registers_exist(new: &[Line], regions: &Regions, registers: u8) -> Result<(), Refusal> {
+    let exists = |register| register < registers.saturating_sub(KEPT);
+    let is_legal = |line: &Line| line.read().into_iter().chain(line.written().into_iter().flatten()).all(exists);
+    let is_legal = new[regions.entry.start..regions.exit.end].iter().all(is_legal);
+    if is_legal { Ok(()) } else { Err(Refusal("a register is not one of the thread, or kept by the hardware")) }
 }
 
 /// Proves that the new code computes what the old one does.
@@ -347,7 +355,8 @@ mod tests {
         let at = regions.body.clone().filter(|&at| new[at].is(operation)).nth(n).expect("there are as many");
         set(&mut new[at], at, change);
         let codes = [&old[..], &new[..]];
-        let same = same_results(codes, &regions, &allocation.correspondence(&flow), &allocation.scaled());
+        let legal = registers_exist(&new, &regions, options.registers);
+        let same = legal.and(same_results(codes, &regions, &allocation.correspondence(&flow), &allocation.scaled()));
         same.and_then(|()| no_hazards(codes, &regions)).map_or_else(|refusal| refusal.to_string(), |()| "right".into())
     }
 
@@ -365,9 +374,13 @@ mod tests {
 
     #[test]
     fn a_load_into_other_registers_is_another_result() {
-        let of_other =
-            |load: &mut Instruction| load.operands[0].value = Value::Register(sass::instruction::Register(240));
-        assert_eq!(changed(Operation::Lds, 95, of_other), "a pass of the loop has another result");
+        let into = |register| {
+            let register = Value::Register(sass::instruction::Register(register));
+            changed(Operation::Lds, 95, |load| load.operands[0].value = register)
+        };
+        assert_eq!(into(140), "a pass of the loop has another result");
+        // R238 and R239 of 240 are kept by the hardware.
+        assert_eq!(into(236), "a register is not one of the thread, or kept by the hardware");
     }
 
     #[test]

@@ -38,9 +38,13 @@ use crate::flow::{Flow, Regions};
 #[error("{0}")]
 pub struct Refusal(pub(crate) &'static str);
 
+/// The last registers of a thread, which the hardware keeps for itself: an instruction that names one is illegal. `ptxas`
+/// counts them, so that its kernels have three more registers than the highest number.
+const KEPT: u8 = 2;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// Registers that a thread may use in the loop.
+    /// Registers that a thread has in the loop.
     pub registers: u8,
     /// Multiply-adds of a k before each of its loads: of the columns' factors, then of the rows'.
     pub places: Vec<usize>,
@@ -54,6 +58,7 @@ pub fn reschedule(cubin: &[u8], kernel: &str, options: &Options) -> Result<Vec<u
     let allocation = Allocation::new(&old, &regions, &flow, options)?;
     let mut new = old.clone();
     rewrite::rewrite(&mut new, &regions, &flow, &allocation, options)?;
+    check::registers_exist(&new, &regions, options.registers)?;
     check::same_results([&old, &new], &regions, &allocation.correspondence(&flow), &allocation.scaled())?;
     check::no_hazards([&old, &new], &regions)?;
     let mut cubin = cubin.to_vec();

@@ -61,6 +61,7 @@ fn what_does_not_fit_is_refused() {
         |registers, places: &[usize]| refused("v11_stream_k", KERNEL, &Options { registers, places: places.to_vec() });
     let places = options().places;
     assert_eq!(with(224, &places), "too few registers for the factors");
+    assert_eq!(with(239, &places), "too few registers");
     assert_eq!(with(240, &places[1..]), "there are not as many places as loads");
     assert_eq!(with(240, &[8, 24, 40, 56, 72, 128]), "a place is behind the last multiply-add");
     // A load so late that its address has changed.
