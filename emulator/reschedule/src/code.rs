@@ -3,42 +3,23 @@
 use std::ops::Range;
 
 use sass::Architecture;
-use sass::instruction::{Instruction, Register, Value};
+use sass::instruction::{Control, Instruction, Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
 
 /// A word of code.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) word: u128,
+    pub(crate) control: Control,
     /// `None` for instructions of asynchronous copies and their barriers, of which `sass` knows only the place of the
     /// registers.
     pub(crate) instruction: Option<Instruction>,
 }
 
 impl Line {
-    pub(crate) fn decode(word: u128, at: usize) -> Line {
-        let address = u32::try_from(at * 16).unwrap_or(u32::MAX);
-        Line { word, instruction: sass::decode(Architecture::Sm90, word, address).ok() }
-    }
-
-    fn bits(&self, low: u32, n: u32) -> u8 {
-        (self.word >> low) as u8 & ((1 << n) - 1)
-    }
-
-    pub(crate) fn stall(&self) -> u8 {
-        self.bits(105, 4)
-    }
-
-    pub(crate) fn write_barrier(&self) -> Option<u8> {
-        Some(self.bits(110, 3)).filter(|&barrier| barrier != 7)
-    }
-
-    pub(crate) fn read_barrier(&self) -> Option<u8> {
-        Some(self.bits(113, 3)).filter(|&barrier| barrier != 7)
-    }
-
-    pub(crate) fn wait(&self) -> u8 {
-        self.bits(116, 6)
+    pub(crate) fn decode(word: u128, address: u32) -> Line {
+        let instruction = sass::decode(Architecture::Sm90, word, address).ok();
+        Line { word, control: Control::of(word), instruction }
     }
 
     pub(crate) fn is(&self, operation: Operation) -> bool {
@@ -58,74 +39,94 @@ impl Line {
     }
 
     /// Returns the registers that are written.
-    pub(crate) fn written(&self) -> Option<Range<u8>> {
-        let instruction = self.instruction.as_ref()?;
+    pub(crate) fn written(&self) -> Range<u8> {
+        let Some(instruction) = &self.instruction else { return 0..0 };
         let n = match instruction.operation {
             Operation::Cs2r => 2 - u8::from(instruction.has(Modifier::W32)),
-            _ if instruction.has(Modifier::W128) => 4,
-            _ if instruction.has(Modifier::W64) || instruction.has(Modifier::Wide) => 2,
-            _ => 1,
+            _ => width(instruction).max(1 + u8::from(instruction.has(Modifier::Wide))),
         };
-        instruction.destinations().iter().find_map(|operand| match operand.value {
-            Value::Register(register) if register != Register::ZERO => Some(register.0..register.0 + n),
+        let first = instruction.destinations().iter().find_map(|operand| match operand.value {
+            Value::Register(register) if register != Register::ZERO => Some(register.0),
             _ => None,
-        })
+        });
+        first.map_or(0..0, |first| first..first.saturating_add(n))
     }
 
-    /// Returns the registers that are read, each counted once.
+    /// Returns the registers that are read, each as often as it is.
     pub(crate) fn read(&self) -> Vec<u8> {
-        let mut registers = Vec::new();
-        let mut add = |Register(first): Register, n: u8| {
-            if first != 255 {
-                registers.extend(first..first.saturating_add(n));
-            }
+        let Some(instruction) = &self.instruction else {
+            return fields(self.word).into_iter().map(|(_, register)| register).collect();
         };
-        match &self.instruction {
-            None => fields(self.word).into_iter().for_each(|(_, register)| add(Register(register), 1)),
-            Some(instruction) => {
-                let stored =
-                    if instruction.has(Modifier::W128) { 4 } else { 1 + u8::from(instruction.has(Modifier::W64)) };
-                let is_memory = instruction.sources().iter().any(|o| matches!(o.value, Value::Memory(_)));
-                for (i, operand) in instruction.sources().iter().enumerate() {
-                    match operand.value {
-                        Value::Register(register) if is_memory => add(register, stored),
-                        Value::Register(register) => {
-                            add(register, 1 + u8::from(i == 2 && instruction.has(Modifier::Wide)))
-                        }
-                        Value::Memory(address) => add(address.base, 1 + u8::from(address.wide)),
-                        _ => {}
-                    }
-                }
-            }
-        }
-        registers
+        let is_memory = instruction.sources().iter().any(|operand| matches!(operand.value, Value::Memory(_)));
+        let of = |(i, operand): (usize, &Operand)| {
+            let (Register(first), n) = match operand.value {
+                Value::Register(register) if is_memory => (register, width(instruction)),
+                Value::Register(register) => (register, 1 + u8::from(i == 2 && instruction.has(Modifier::Wide))),
+                Value::Memory(address) => (address.base, 1 + u8::from(address.wide)),
+                _ => (Register::ZERO, 0),
+            };
+            if first == Register::ZERO.0 { 0..0 } else { first..first.saturating_add(n) }
+        };
+        instruction.sources().iter().enumerate().flat_map(of).collect()
     }
 
-    /// Renames registers.
-    pub(crate) fn rename(&mut self, at: usize, of: impl Fn(u8) -> u8) {
-        match &mut self.instruction {
-            None => {
-                for (low, register) in fields(self.word) {
-                    self.word = self.word & !(0xff << low) | u128::from(of(register)) << low;
-                }
-            }
-            Some(instruction) => {
-                for operand in &mut instruction.operands {
-                    match &mut operand.value {
-                        Value::Register(register) if register.0 != 255 => register.0 = of(register.0),
-                        Value::Memory(address) if address.base.0 != 255 => address.base.0 = of(address.base.0),
-                        _ => {}
-                    }
-                }
-                let word = instruction.encode().expect("registers have eight bits");
-                *self = Line::decode(word, at);
-            }
-        }
+    pub(crate) fn mentioned(&self) -> impl Iterator<Item = u8> {
+        self.read().into_iter().chain(self.written())
     }
+
+    /// Returns whether zeros are written, whatever registers hold.
+    pub(crate) fn is_zero(&self) -> bool {
+        let Some(instruction) = &self.instruction else { return false };
+        let is_zero = |operand: &Operand| match operand.value {
+            Value::Register(register) => register == Register::ZERO,
+            Value::Immediate(number) => number == 0,
+            Value::Special(register) => register.name(instruction.architecture) == "SRZ",
+            _ => false,
+        };
+        let can_be = [Operation::Cs2r, Operation::Hfma2, Operation::Mov].contains(&instruction.operation);
+        can_be && instruction.guard.is_always() && instruction.sources().iter().all(is_zero)
+    }
+
+    /// Changes an instruction, which stays where it is.
+    pub(crate) fn set(&mut self, change: impl FnOnce(&mut Instruction)) {
+        let mut instruction = self.instruction.clone().expect("it is decoded");
+        let address = instruction.address;
+        change(&mut instruction);
+        *self = Line::decode(instruction.encode().expect("registers and control bits have room"), address);
+    }
+
+    /// Renames registers, all but `RZ`.
+    pub(crate) fn rename(&mut self, name: impl Fn(u8) -> u8) {
+        let of = |register: u8| if register == 255 { register } else { name(register) };
+        if self.instruction.is_none() {
+            for (low, register) in fields(self.word) {
+                self.word = self.word & !(0xff << low) | u128::from(of(register)) << low;
+            }
+            return;
+        }
+        self.set(|instruction| {
+            for operand in &mut instruction.operands {
+                match &mut operand.value {
+                    Value::Register(register) => register.0 = of(register.0),
+                    Value::Memory(address) => address.base.0 = of(address.base.0),
+                    _ => {}
+                }
+            }
+        });
+    }
+}
+
+/// Returns the registers of a value in memory.
+fn width(instruction: &Instruction) -> u8 {
+    if instruction.has(Modifier::W128) { 4 } else { 1 + u8::from(instruction.has(Modifier::W64)) }
+}
+
+pub(crate) fn set_register(instruction: &mut Instruction, operand: usize, register: u8) {
+    instruction.operands[operand].value = Value::Register(Register(register));
 }
 
 /// Returns the registers that an instruction without a decoder reads, with their lowest bits: `SYNCS` has an address
 /// and an operand.
-pub(crate) fn fields(word: u128) -> Vec<(u32, u8)> {
+fn fields(word: u128) -> Vec<(u32, u8)> {
     [24, 32].map(|low| (low, (word >> low) as u8)).into_iter().filter(|&(_, register)| register != 255).collect()
 }

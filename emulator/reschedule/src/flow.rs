@@ -1,4 +1,5 @@
-//! The main loop of a GEMM: which multiply-add adds which product to which sum, and which loads bring the factors.
+//! The main loop of a GEMM: which loads bring the factors of which products. What is read here need not be right: the
+//! new code is proved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,60 +23,37 @@ pub(crate) struct Regions {
 }
 
 impl Regions {
-    /// Finds the loop with the most multiply-adds.
+    /// Finds the loop with the largest share of multiply-adds.
     pub(crate) fn find(lines: &[Line]) -> Result<Regions, Refusal> {
+        let loops = lines.iter().enumerate().filter_map(|(at, line)| Some(line.target()?..at + 1));
         let n_ffma = |range: Range<usize>| lines[range].iter().filter(|line| line.is(Operation::Ffma)).count();
-        let loops = lines.iter().enumerate().filter_map(|(at, line)| {
-            let head = line.is(Operation::Bra).then(|| line.target())??;
-            (head < at).then_some(head..at + 1)
-        });
-        let loops: Vec<(Range<usize>, usize)> = loops.map(|range| (range.clone(), n_ffma(range))).collect();
-        // Those of an outer loop are not all of one pass.
-        let is_inner = |(outer, _): &&(Range<usize>, usize)| {
-            let is_inside =
-                |range: &Range<usize>| range != outer && outer.start <= range.start && range.end <= outer.end;
-            !loops.iter().any(|(range, n)| *n > 0 && is_inside(range))
-        };
-        let best = loops.iter().filter(is_inner).max_by_key(|(_, n)| *n).filter(|(_, n)| *n > 0);
-        let (body, _) = best.cloned().ok_or(Refusal("no loop has multiply-adds"))?;
+        let share = |range: &Range<usize>| 1000 * n_ffma(range.clone()) / range.len();
+        let body = loops.filter(|range| !range.is_empty()).max_by_key(share).filter(|range| share(range) > 0);
+        let body = body.ok_or(Refusal("no loop has multiply-adds"))?;
         let targets: BTreeSet<usize> = lines.iter().filter_map(Line::target).collect();
         let leaves = |at: usize| lines[at].is(Operation::Bra) && lines[at].target() != Some(body.end);
-        let mut entry = body.start;
-        while entry > 0 && !leaves(entry - 1) {
-            entry -= 1;
-            if targets.contains(&entry) {
-                break;
-            }
-        }
-        let is_exit = |line: &&Line| {
-            line.instruction
-                .as_ref()
-                .is_some_and(|i| matches!(i.operation, Operation::Fmul | Operation::Plop3) || i.operation.is_uniform())
-        };
+        let begins = |&at: &usize| leaves(at - 1) || (at < body.start && targets.contains(&at));
+        let entry = (1..=body.start).rev().find(begins).unwrap_or(0);
+        let is_uniform = |line: &Line| line.instruction.as_ref().is_some_and(|i| i.operation.is_uniform());
+        let is_exit = |line: &&Line| line.is(Operation::Fmul) || line.is(Operation::Plop3) || is_uniform(line);
         let end = body.end + lines[body.end..].iter().take_while(is_exit).count();
         Ok(Regions { entry: entry..body.start, exit: body.end..end, body })
     }
-}
 
-/// A factor: part of what a load of the loop brings.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Factor {
-    /// Index among the loads of the loop.
-    pub(crate) load: usize,
-    pub(crate) part: u8,
+    pub(crate) fn all(&self) -> Range<usize> {
+        self.entry.start..self.exit.end
+    }
 }
 
 /// What a register holds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Content {
     /// What it held when the loop began.
     Before(u8),
-    Factor(Factor),
-    /// The sum that began in a register, after some additions.
-    Sum {
-        root: u8,
-        n: usize,
-    },
+    /// What a load of the loop brings, and which of its four parts.
+    Factor(usize, u8),
+    /// The sum that began in a register, and the number of additions.
+    Sum(u8, usize),
     Other,
 }
 
@@ -97,105 +75,56 @@ impl Flow {
     pub(crate) fn read(body: &[Line]) -> Result<Flow, Refusal> {
         let mut registers: Vec<Content> = (0..=255).map(Content::Before).collect();
         let mut loads = Vec::new();
-        let mut additions = Vec::new();
+        let mut products = Vec::new();
         for (at, line) in body.iter().enumerate() {
             if line.is(Operation::Ffma) {
-                let places = [0, 1, 2, 3].map(|operand| line.register(operand));
-                let [Some(to), Some(x), Some(y), Some(z)] = places else {
-                    return Err(Refusal("an FFMA has a constant"));
-                };
-                let (root, n) = match registers[usize::from(z)] {
-                    Content::Before(root) => (root, 0),
-                    Content::Sum { root, n } => (root, n),
-                    _ => return Err(Refusal("an FFMA adds to something that is no sum")),
-                };
-                additions.push((root, n, [x, y].map(|register| registers[usize::from(register)])));
-                registers[usize::from(to)] = Content::Sum { root, n: n + 1 };
-            } else if line.is(Operation::Lds) && line.instruction.as_ref().is_some_and(|i| i.has(Modifier::W128)) {
-                let Some(to) = line.register(0) else { return Err(Refusal("a load has no register")) };
-                for part in 0..QUAD {
-                    registers[usize::from(to + part)] = Content::Factor(Factor { load: loads.len(), part });
-                }
-                loads.push(at);
-            } else {
-                line.written().into_iter().flatten().for_each(|to| registers[usize::from(to)] = Content::Other);
+                let [to, x, y, z] = [0, 1, 2, 3].map(|operand| line.register(operand).map_or(255, usize::from));
+                let (root, n) = if let Content::Sum(root, n) = registers[z] { (root, n) } else { (z as u8, 0) };
+                products.push((root, n, [registers[x], registers[y]]));
+                registers[to] = Content::Sum(root, n + 1);
+                continue;
             }
+            let is_load = line.is(Operation::Lds) && line.instruction.as_ref().is_some_and(|i| i.has(Modifier::W128));
+            for (part, to) in (0..).zip(line.written()) {
+                registers[usize::from(to)] = if is_load { Content::Factor(loads.len(), part) } else { Content::Other };
+            }
+            loads.extend(is_load.then_some(at));
         }
         let mut first = BTreeMap::new();
-        let mut factor = |content| match content {
-            Content::Factor(factor) => Some(factor),
-            Content::Before(register) => match registers[usize::from(register)] {
-                Content::Factor(factor) => {
-                    first.insert(factor.load, register - factor.part);
-                    Some(factor)
-                }
-                _ => None,
-            },
-            _ => None,
+        let mut factor = |content| {
+            let before = if let Content::Before(register) = content { Some(register) } else { None };
+            let content = before.map_or(content, |register| registers[usize::from(register)]);
+            let Content::Factor(load, part) = content else { return Err(Refusal("a factor is no load")) };
+            first.extend(before.map(|register| (load, register - part)));
+            Ok((load, part))
         };
-        let mut of_k: Vec<Vec<(u8, [Factor; 2])>> = Vec::new();
-        for (root, n, [x, y]) in additions {
-            let (Some(x), Some(y)) = (factor(x), factor(y)) else { return Err(Refusal("a factor is no load")) };
-            of_k.resize(of_k.len().max(n + 1), Vec::new());
-            of_k[n].push((root, [x, y]));
+        let products = products.into_iter().map(|(root, n, [x, y])| Ok((root, n, factor(x)?, factor(y)?)));
+        let products = products.collect::<Result<Vec<_>, Refusal>>()?;
+        // Loads of B bring four columns of one k; loads of A bring one row.
+        let used: BTreeSet<_> = products.iter().flat_map(|&(_, n, x, y)| [(n, x), (n, y)]).collect();
+        let is_b = |n, (load, _)| (0..QUAD).all(|part| used.contains(&(n, (load, part))));
+        let (mut rows, mut quads, mut places) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        let (mut sums, mut a, mut b) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        for (root, n, x, y) in products {
+            let ((of_row, _), (of_col, part)) = if is_b(n, y) { (x, y) } else { (y, x) };
+            let (n_rows, n_quads) = (rows.len(), quads.len());
+            // The first k gives the sums their places.
+            let place = || (*rows.entry(of_row).or_insert(n_rows), *quads.entry(of_col).or_insert(n_quads), part);
+            let (row, quad, part) = *places.entry(root).or_insert_with(place);
+            sums.insert((row, quad * usize::from(QUAD) + usize::from(part)), root);
+            a.insert((n, row), of_row);
+            b.insert((n, quad), of_col);
         }
-        let mut flow = Flow { sums: Vec::new(), a: Vec::new(), b: Vec::new(), loads, first };
-        let mut places: BTreeMap<u8, (usize, usize)> = BTreeMap::new();
-        for products in &of_k {
-            // Loads of B bring four columns of one k; loads of A bring one row.
-            let mut parts: BTreeMap<usize, BTreeSet<u8>> = BTreeMap::new();
-            for factor in products.iter().flat_map(|(_, factors)| factors) {
-                parts.entry(factor.load).or_default().insert(factor.part);
-            }
-            let is_b = |factor: Factor| parts[&factor.load].len() == usize::from(QUAD);
-            let (mut a, mut b) = (Vec::new(), Vec::new());
-            for &(root, [x, y]) in products {
-                let (of_row, of_col) = if is_b(y) { (x, y) } else { (y, x) };
-                if is_b(of_row) || !is_b(of_col) {
-                    return Err(Refusal("the products of a k are no outer product"));
-                }
-                if products.len() != of_k[0].len() || usize::from(of_row.part) != flow.a.len() % usize::from(QUAD) {
-                    return Err(Refusal("the sums have different numbers of products"));
-                }
-                // The first k gives the sums their places.
-                let place = |list: &mut Vec<usize>, load| {
-                    list.iter().position(|&other| other == load).unwrap_or_else(|| {
-                        list.push(load);
-                        list.len() - 1
-                    })
-                };
-                let (row, col) = match places.get(&root) {
-                    None if flow.a.is_empty() => {
-                        let row = place(&mut a, of_row.load);
-                        let col = place(&mut b, of_col.load) * usize::from(QUAD) + usize::from(of_col.part);
-                        places.insert(root, (row, col));
-                        (row, col)
-                    }
-                    None => return Err(Refusal("a sum begins late")),
-                    Some(&place) => place,
-                };
-                a.resize(a.len().max(row + 1), usize::MAX);
-                b.resize(b.len().max(col / usize::from(QUAD) + 1), usize::MAX);
-                for (entry, load) in [(&mut a[row], of_row.load), (&mut b[col / usize::from(QUAD)], of_col.load)] {
-                    if *entry != usize::MAX && *entry != load {
-                        return Err(Refusal("a row or column has factors of two loads"));
-                    }
-                    *entry = load;
-                }
-            }
-            flow.a.push(a);
-            flow.b.push(b);
-        }
-        flow.sums = vec![vec![0; flow.b[0].len() * usize::from(QUAD)]; flow.a[0].len()];
-        for (&root, &(row, col)) in &places {
-            flow.sums[row][col] = root;
-            if registers[usize::from(root)] != (Content::Sum { root, n: of_k.len() }) {
-                return Err(Refusal("a sum ends in another register than it began in"));
-            }
-        }
-        if places.len() != flow.sums.len() * flow.sums[0].len() {
-            return Err(Refusal("the sums are no rectangle"));
-        }
-        Ok(flow)
+        let n_k = a.keys().map(|(n, _)| n + 1).max().unwrap_or(0);
+        let n_cols = quads.len() * usize::from(QUAD);
+        let sums = table(sums, rows.len(), n_cols)?;
+        Ok(Flow { sums, a: table(a, n_k, rows.len())?, b: table(b, n_k, quads.len())?, loads, first })
     }
+}
+
+fn table<T: Copy>(entries: BTreeMap<(usize, usize), T>, rows: usize, cols: usize) -> Result<Vec<Vec<T>>, Refusal> {
+    let entries: Vec<T> = entries.into_values().collect();
+    let is_complete = !entries.is_empty() && entries.len() == rows * cols;
+    let rows = || entries.chunks(cols).map(<[T]>::to_vec).collect();
+    is_complete.then(rows).ok_or(Refusal("the products are no outer product"))
 }

@@ -4,13 +4,13 @@
 //! what an instruction keeps for the next one is not read again. The compiler chooses registers without regard to this,
 //! and cannot be told. [`reschedule`] takes a cubin and writes the loop of one of its kernels again:
 //!
-//! - Sums lie in the bank that the factors of their column do not use ([`allocate`]), and stay in one register each.
+//! - Sums lie in the bank that the factors of their column do not use (`allocate`), and stay in one register each.
 //! - The factor of a row is kept along the row, and where rows turn, that of the column: two reads per multiply-add,
-//!   always in both banks ([`rewrite`]).
+//!   always in both banks (`rewrite`).
 //! - Loads stand where [`Options::places`] says, and bring what the next k needs.
 //!
-//! Nothing is moved but multiply-adds and their loads, so that no address changes. The sums are the same bits: each adds
-//! its products in the same order. [`check`] proves it, without regard to how the code was made, and that no
+//! Nothing is moved but multiply-adds and their loads, so that no address changes. The sums are the same bits: each
+//! adds its products in the same order. [`check()`] proves it, without regard to how the code was made, and that no
 //! register is read or replaced too early.
 //!
 //! Not done: loops of another form than `sums[i][j] += a[i][k] * b[k][j]` with loads of 16 bytes from shared memory,
@@ -22,24 +22,20 @@ mod allocate;
 mod check;
 mod code;
 mod flow;
-mod predict;
 mod rewrite;
 
 use std::ops::Range;
 
-pub use predict::{PassTime, pass_time};
-
 use crate::allocate::Allocation;
 use crate::code::Line;
-use crate::flow::{Flow, Regions};
 
 /// What the code lacks for its loop to be written again, or what is wrong with the new one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub(crate) &'static str);
 
-/// The last registers of a thread, which the hardware keeps for itself: an instruction that names one is illegal. `ptxas`
-/// counts them, so that its kernels have three more registers than the highest number.
+/// The last registers of a thread, which the hardware keeps for itself: an instruction that names one is illegal.
+/// `ptxas` counts them, so that its kernels have three more registers than the highest number.
 const KEPT: u8 = 2;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,26 +48,29 @@ pub struct Options {
 
 /// Returns the cubin with the main loop of a kernel written again.
 pub fn reschedule(cubin: &[u8], kernel: &str, options: &Options) -> Result<Vec<u8>, Refusal> {
-    let (range, old) = read(cubin, kernel)?;
-    let regions = Regions::find(&old)?;
-    let flow = Flow::read(&old[regions.body.clone()])?;
-    let allocation = Allocation::new(&old, &regions, &flow, options)?;
-    let mut new = old.clone();
-    rewrite::rewrite(&mut new, &regions, &flow, &allocation, options)?;
-    check::registers_exist(&new, &regions, options.registers)?;
-    check::same_results([&old, &new], &regions, &allocation.correspondence(&flow), &allocation.scaled())?;
-    check::no_hazards([&old, &new], &regions)?;
-    let mut cubin = cubin.to_vec();
-    for (bytes, line) in cubin[range].chunks_exact_mut(16).zip(&new) {
+    let (range, mut lines) = read(cubin, kernel)?;
+    let new = Allocation::new(&lines, options)?;
+    rewrite::rewrite(&mut lines, &new, options)?;
+    let mut new = cubin.to_vec();
+    for (bytes, line) in new[range].chunks_exact_mut(16).zip(&lines) {
         bytes.copy_from_slice(&line.word.to_le_bytes());
     }
-    Ok(cubin)
+    check(cubin, &new, kernel, options)?;
+    Ok(new)
+}
+
+/// Proves that a new main loop, whose registers are those of [`reschedule`], computes what the old one does.
+pub fn check(old: &[u8], new: &[u8], kernel: &str, options: &Options) -> Result<(), Refusal> {
+    let ((_, old), (_, new)) = (read(old, kernel)?, read(new, kernel)?);
+    let allocation = Allocation::new(&old, options)?;
+    check::no_hazards([&old, &new], &allocation.regions, options.registers)?;
+    check::same_results([&old, &new], &allocation.regions, &allocation.correspondence(), &allocation.scaled)
 }
 
 /// Returns the code of a kernel, and its place in the cubin.
 fn read(cubin: &[u8], kernel: &str) -> Result<(Range<usize>, Vec<Line>), Refusal> {
     let range = sass::code_range(cubin, kernel).map_err(|_| Refusal("the cubin has no such kernel"))?;
     let (words, _) = cubin[range.clone()].as_chunks::<16>();
-    let lines = words.iter().enumerate().map(|(at, word)| Line::decode(u128::from_le_bytes(*word), at)).collect();
-    Ok((range, lines))
+    let lines = words.iter().zip((0..).step_by(16)).map(|(word, at)| Line::decode(u128::from_le_bytes(*word), at));
+    Ok((range, lines.collect()))
 }

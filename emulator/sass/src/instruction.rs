@@ -214,7 +214,7 @@ pub struct Control {
 
 impl Control {
     /// Decodes the upper bits of an instruction.
-    pub(crate) fn of(word: u128) -> Control {
+    pub fn of(word: u128) -> Control {
         let bits = |low: u32, n: u32| (word >> low) as u8 & ((1 << n) - 1);
         let barrier = |low| Some(bits(low, 3)).filter(|&barrier| barrier != 7);
         Control {
