@@ -44,8 +44,8 @@ impl KernelSource {
     /// Returns the driver's error.
     pub fn load(&self, context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, DriverError> {
         context.load_module(match emulator_client::find() {
-            None => Ptx::from_binary(self.cubin.to_vec()),
-            Some(_) => Ptx::from_src(self.ptx),
+            None if !self.cubin.is_empty() => Ptx::from_binary(self.cubin.to_vec()),
+            _ => Ptx::from_src(self.ptx),
         })
     }
 }
