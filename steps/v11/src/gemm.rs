@@ -7,19 +7,19 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{
-    CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
+    CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg,
 };
-use harness::dependent::{self, argument};
 pub use harness::library::Error;
 use harness::library::{self, Operand, Room, check};
 use harness::{KernelSource, Shape, blocks, code, grid_1d, grid_of_tiles, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
-use crate::plans::{PLANS, Plan, Source};
+use crate::plans::{PLANS, Plan, STREAM_K, Source};
 pub use harness::map::Layout;
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
 
-const KERNELS: KernelSource = code!("v11_gemm");
+const LARGE: KernelSource = code!("v11_stream_k");
+const OTHERS: KernelSource = code!("v11_gemm");
 const PACK: KernelSource = code!("v11_pack");
 
 /// `C = alpha · op(A) · op(B) + beta · C`, all row-major.
@@ -43,31 +43,35 @@ impl Product {
 #[derive(Debug)]
 pub struct Sgemm {
     stream: Arc<CudaStream>,
-    /// Kernels of [`PLANS`], then those that were added: for C with rows of whole float4s, and with others.
-    kernels: Vec<(Plan, [CudaFunction; 2])>,
-    /// Of operands as they are, and of transposed ones.
-    pack: [CudaFunction; 2],
+    /// Kernels of [`PLANS`], then those that were added.
+    kernels: Vec<(Plan, CudaFunction)>,
+    pack: CudaFunction,
     packed: RefCell<[Room<f32>; 2]>,
     pub n_sms: usize,
     costs: Costs,
+}
+
+/// Returns a plan with its kernel, which may use as much shared memory as it needs.
+fn load_kernel(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunction), DriverError> {
+    Ok((*plan, library::load_kernel(module, plan.entry, plan.shared())?))
 }
 
 impl Sgemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let n_sms = library::count_sms(context)?;
-        let (module, pack) = (KERNELS.load(context)?, PACK.load(context)?);
+        let (large, others) = (LARGE.load(context)?, OTHERS.load(context)?);
         let kernels = PLANS
             .iter()
             .map(|plan| {
-                let load = |name| library::load_kernel(&module, name, plan.shared());
-                Ok((*plan, [load(plan.entry)?, load(&plan.rows_entry())?]))
+                let module = if plan.entry == STREAM_K.entry { &large } else { &others };
+                load_kernel(module, plan)
             })
             .collect::<Result<_, DriverError>>()?;
         Ok(Self {
             stream: stream.clone(),
             kernels,
-            pack: [pack.load_function("pack_v11")?, pack.load_function("turn_v11")?],
+            pack: PACK.load(context)?.load_function("pack_v11")?,
             packed: RefCell::default(),
             n_sms,
             costs: Costs::committed(),
@@ -76,8 +80,7 @@ impl Sgemm {
 
     /// Adds a kernel that is not in [`PLANS`], and returns its number for a [`Choice`].
     pub fn add(&mut self, plan: Plan, module: &Arc<CudaModule>) -> Result<usize, Error> {
-        let kernel = library::load_kernel(module, plan.entry, plan.shared())?;
-        self.kernels.push((plan, [kernel.clone(), kernel]));
+        self.kernels.push(load_kernel(module, &plan)?);
         Ok(self.kernels.len() - 1)
     }
 
@@ -129,31 +132,22 @@ impl Sgemm {
 
     /// Returns a copy of an operand, row-major with rows on 16 bytes.
     fn pack(&self, operand: Operand, room: &mut Room<f32>) -> Result<Matrix, Error> {
-        const ROWS: u32 = 32;
-        const THREADS: (u32, u32, u32) = (32, 8, 1);
+        const TILE: u32 = 32;
+        const ROWS: u32 = 8;
         let Matrix { address, rows, cols, .. } = operand.matrix;
         // The kernel writes all but the ends of rows, where no box reaches.
         let copy = room.copy_of(operand.matrix, ALIGNED / size_of::<f32>(), &self.stream)?;
         let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(copy.pitch));
-        let (kernel, span) = match operand.layout {
-            Layout::AsIs => (&self.pack[0], 128),
-            Layout::Transposed => (&self.pack[1], 32),
-        };
-        let mut arguments = [
-            argument(&n_rows),
-            argument(&n_cols),
-            argument(&n_pitch),
-            argument(&address),
-            argument(&copy.address),
-        ];
+        let transposed = i32::from(operand.layout == Layout::Transposed);
+        let mut launch = self.stream.launch_builder(&self.pack);
+        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&transposed).arg(&address).arg(&copy.address);
         let config = LaunchConfig {
-            grid_dim: (blocks(cols, span) * blocks(rows, ROWS), 1, 1),
-            block_dim: THREADS,
+            grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
+            block_dim: (TILE, ROWS, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows *
-        // cols elements, and the copy rows * pitch.
-        unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
+        // SAFETY: the arguments are what the kernel takes; the operand has rows * cols elements, the copy rows * pitch.
+        unsafe { launch.launch(config) }?;
         Ok(copy)
     }
 
@@ -165,8 +159,7 @@ impl Sgemm {
         c: CUdeviceptr,
     ) -> Result<(), Error> {
         let Shape { m, n, k } = product.shape;
-        let (plan, kernels) = &self.kernels[choice.plan];
-        let kernel = &kernels[usize::from(!n.is_multiple_of(4))];
+        let (plan, kernel) = &self.kernels[choice.plan];
         let [bm, bn, bk] = plan.tile;
         let shares =
             plan.shares(plan.tiles(m, n), plan.steps(k), choice.sharing, self.n_sms).expect("it was chosen");
@@ -176,26 +169,25 @@ impl Sgemm {
         };
         let config = LaunchConfig { shared_mem_bytes: plan.shared(), ..grid };
         let (m, n, k, whole) = (to_i32(m), to_i32(n), to_i32(k), to_i32(shares.whole));
+        let mut launch = self.stream.launch_builder(kernel);
+        launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);
         let maps;
-        let [a, b] = match plan.source {
+        match plan.source {
             Source::Boxes => {
                 maps = [a.map(bm, bk, Swizzle::ByRow)?, b.map(bk, bn, Swizzle::None)?];
-                [argument(&maps[0]), argument(&maps[1])]
+                launch.arg(&maps[0]).arg(&maps[1]);
             }
             Source::Words | Source::Threads => {
                 assert!(
                     a.pitch == a.cols && b.pitch == b.cols,
                     "these kernels read rows one behind the other"
                 );
-                [argument(&a.address), argument(&b.address)]
+                launch.arg(&a.address).arg(&b.address);
             }
-        };
-        let [alpha, beta] = [&product.alpha, &product.beta].map(argument);
-        let mut arguments =
-            [argument(&m), argument(&n), argument(&k), alpha, a, b, beta, argument(&c), argument(&whole)];
-        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operands were
-        // checked, and maps end with their matrices.
-        unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
+        }
+        launch.arg(&product.beta).arg(&c).arg(&whole);
+        // SAFETY: the arguments are what the kernel takes, the operands were checked, and maps end with their matrices.
+        unsafe { launch.launch(config) }?;
         Ok(())
     }
 }
