@@ -3,7 +3,6 @@
 //! `epilogues.cu` beside this has the second kernel. On the emulated GPU the results are compared, and nothing is
 //! timed. Prints a table, which is on record as `data/epilogues.txt`.
 
-use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use catalog::statistics::median;
@@ -164,12 +163,15 @@ impl<'a> Bench<'a> {
     }
 }
 
-fn table(gpu: &Gpu) -> Result<String, StepError> {
-    let (date, mut text) = (catalog::time::utc(catalog::time::now()), String::new());
-    let write = |text: &mut String, line: String| writeln!(text, "{line}").expect("memory");
-    write(&mut text, format!("{}, CUDA {}, {date}; microseconds", gpu.info.name, gpu.info.driver));
-    write(&mut text, "                 |      v12_gemm      |      cuBLASLt      | C, written once".into());
-    write(&mut text, "M x N x K        |   one two kernels  |   one two kernels  |      MB".into());
+/// Prints the table, row by row.
+fn measure(gpu: &Gpu) -> Result<(), StepError> {
+    let date = catalog::time::utc(catalog::time::now());
+    out::write(&format!(
+        "{}, CUDA {}, {date}; microseconds\n\
+         \x20                |      v12_gemm      |      cuBLASLt      | C, written once\n\
+         M x N x K        |   one two kernels  |   one two kernels  |      MB\n",
+        gpu.info.name, gpu.info.driver
+    ))?;
     for shape in SHAPES {
         let mut bench = Bench::new(gpu, shape)?;
         if bench.c.len() <= COMPARED {
@@ -180,19 +182,16 @@ fn table(gpu: &Gpu) -> Result<String, StepError> {
         let plain = Light::of_bf16(gpu, bench.shape, None);
         let theirs = [bench.us_of_light(fused, false)?, bench.us_of_light(plain, true)?];
         let mb = (bench.c.len() * size_of::<Bf16>()) as f64 / 1e6;
-        let [a, b, c, d] = [ours[0], ours[1], theirs[0], theirs[1]];
-        write(
-            &mut text,
-            format!("{:16} | {a:7.2} {b:7.2}    | {c:7.2} {d:7.2}    | {mb:7.2}", bench.shape.to_string()),
-        );
+        let ([a, b], [c, d], name) = (ours, theirs, bench.shape.to_string());
+        out::write(&format!("{name:16} | {a:7.2} {b:7.2}    | {c:7.2} {d:7.2}    | {mb:7.2}\n"))?;
     }
-    Ok(text)
+    Ok(())
 }
 
 fn run() -> Result<(), StepError> {
     let gpu = Gpu::find()?;
     if gpu.emulator.is_none() {
-        return out::write(&table(&gpu)?);
+        return measure(&gpu);
     }
     for shape in FEW {
         Bench::new(&gpu, shape)?.verify()?;
