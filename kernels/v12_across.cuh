@@ -1,8 +1,8 @@
 // v12_across.cuh: tiles of C by products that lie across: what the unit takes as 64 rows are 64 columns of C.
 //
-// A product has 64 rows, and any multiple of 8 columns. With columns of C as its rows, a tile of C may have any multiple
-// of 16 rows, few or many, and no box of B is copied in vain. Blocks of a cluster share what they copy: those side by
-// side A's rows, those one below the other B's columns. Or they share the k of one tile.
+// A product has 64 rows, and any multiple of 8 columns. With columns of C as its rows, a tile of C may have any
+// multiple of 16 rows, few or many, and no box of B is copied in vain. Blocks of a cluster share what they copy: those
+// side by side A's rows, those one below the other B's columns. Or they share the k of one tile.
 #pragma once
 #include "v12_boxes_out.cuh"
 #include "v12_cluster.cuh"

@@ -1,7 +1,7 @@
 //! The kernel for large products with its main loop written again, beside the compiler's code and cuBLAS.
 //!
-//! `reschedule` changes the committed machine code, and proves that it computes the same. On an H200 this compares C, bit
-//! for bit, and times all in turn. The emulated GPU does not run this machine code, so nothing is measured there.
+//! `reschedule` changes the committed machine code, and proves that it computes the same. On an H200 this compares C,
+//! bit for bit, and times all in turn. The emulated GPU does not run this machine code, so nothing is measured there.
 
 use std::process::ExitCode;
 use std::sync::Arc;

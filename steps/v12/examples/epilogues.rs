@@ -1,4 +1,4 @@
-//! What a fused epilogue saves: C = gelu(A · B + bias) in bf16 by one kernel, and by two; by `v12_gemm` and by cuBLASLt.
+//! What a fused epilogue saves: C = gelu(A · B + bias) in bf16 by one kernel and by two, by `v12_gemm` and cuBLASLt.
 //!
 //! `epilogues.cu` beside this has the second kernel. On the emulated GPU the results are compared, and nothing is
 //! timed. Prints a table, which is on record as `data/epilogues.txt`.

@@ -32,8 +32,8 @@ pub struct Product {
 }
 
 impl Product {
-    /// A product of bf16 to bf16, all row-major; followed by GELU of it and a bias in bf16, one for each column of C, if
-    /// that lies somewhere on the device.
+    /// Queries the algorithms of a GEMM of bf16 to bf16, all row-major. With the address of a bias in bf16, one for
+    /// each column of C, that and GELU follow, fused.
     pub fn of_bf16(gpu: &Gpu, shape: Shape, bias_and_gelu: Option<CUdeviceptr>) -> Option<Self> {
         Self::new(gpu, Flags::new(Work::Sgemm, shape), BF16, bias_and_gelu)
     }
