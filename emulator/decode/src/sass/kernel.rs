@@ -1,5 +1,6 @@
 //! Decodes the kernels of a module of machine code: lowering, then the passes in their order.
 
+use super::operand::LineId;
 use super::{SassLowering, Segments, prune};
 use crate::error::{self, DecodeError, Result};
 use crate::passes::finish::{alu_shape, each_target, finish_op, remove_moves};
@@ -56,6 +57,7 @@ fn decode_kernel(
     }
     let mut lower = SassLowering::new(code, number, segments, level, account)?;
     let starts = lower_instructions(&mut lower, code, files)?;
+    refuse_registers(&lower, code)?;
     let mut ops = std::mem::take(&mut lower.ops);
     for op in &mut ops {
         each_target(&mut op.kind, &mut |target| *target = starts[*target as usize]);
@@ -107,6 +109,19 @@ fn decode_kernel(
     };
     validate::validate(&kernel, &ops).map_err(DecodeError::Internal)?;
     Ok(kernel)
+}
+
+/// Refuses code that names a register which its threads don't have. Two of those that a cubin requests are not for code:
+/// an H200 reports an illegal instruction.
+fn refuse_registers(lower: &SassLowering<'_>, code: &sass::CubinKernel) -> Result<()> {
+    const KEPT: u32 = 2;
+    let number = |line: &LineId| if let LineId::Lane(number) = line { Some(u32::from(*number)) } else { None };
+    let highest = lower.lines.keys().filter_map(number).max().unwrap_or(0);
+    let (name, registers) = (&code.name, code.registers);
+    let what =
+        || format!("`{name}`, which names R{highest} and requests {registers} registers with the two for hardware");
+    refuse_if!(registers > 0 && highest + KEPT >= registers, error::refused(what()));
+    Ok(())
 }
 
 /// Lowers all instructions, and returns the position of the first operation of each, and of the end.

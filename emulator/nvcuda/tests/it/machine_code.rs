@@ -194,6 +194,16 @@ fn emulated_an_unknown_instruction_is_named() {
 }
 
 #[test]
+fn emulated_registers_beyond_those_requested_are_refused() {
+    // Attribute of the number of registers: its head, a symbol, the number. ptxas requests just enough.
+    let fewer = |image: &mut Vec<u8>| {
+        let at = image.windows(4).position(|head| head == [0x04, 0x2f, 0x08, 0x00]);
+        image[at.expect("the cubin requests registers") + 8] -= 1;
+    };
+    refused(fewer, CUDA_ERROR_INVALID_IMAGE, "registers with the two for hardware");
+}
+
+#[test]
 fn emulated_damaged_cubins_are_refused() {
     // Moves the section table: far behind the end, to the end of all addresses, into the code.
     for offset in [1_u64 << 40, u64::MAX - 10, 1 << 20, 0x300] {
