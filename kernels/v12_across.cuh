@@ -24,6 +24,7 @@ struct Across {
     static constexpr int THREADS = MULTIPLIERS + PRODUCERS;
     static_assert(BM % 16 == 0 && BM / RIGHT % 8 == 0 && BK / DOWN % 8 == 0, "parts with whole swizzles");
     static_assert(SPLIT == 1 || DOWN * RIGHT == 1, "blocks share one or the other");
+    static_assert(SUMS % (2 * SPLIT) == 0, "parts are pairs of accumulators");
 };
 
 // The blocks whose copies a block gets: those in its row of the cluster, and in its column.
@@ -83,16 +84,12 @@ struct Columns {};
 #define NAMES_48 NAMES_40 ", %40, %41, %42, %43, %44, %45, %46, %47"
 #define NAMES_56 NAMES_48 ", %48, %49, %50, %51, %52, %53, %54, %55"
 #define NAMES_72 NAMES_64 ", %64, %65, %66, %67, %68, %69, %70, %71"
-#define NAMES_80 NAMES_72 ", %72, %73, %74, %75, %76, %77, %78, %79"
-#define NAMES_88 NAMES_80 ", %80, %81, %82, %83, %84, %85, %86, %87"
 #define SUMS_8(d, i) SUMS_4(d, i), SUMS_4(d, i + 4)
 #define SUMS_24(d, i) SUMS_16(d, i), SUMS_8(d, i + 16)
 #define SUMS_40(d, i) SUMS_32(d, i), SUMS_8(d, i + 32)
 #define SUMS_48(d, i) SUMS_32(d, i), SUMS_16(d, i + 32)
 #define SUMS_56(d, i) SUMS_48(d, i), SUMS_8(d, i + 48)
 #define SUMS_72(d, i) SUMS_64(d, i), SUMS_8(d, i + 64)
-#define SUMS_80(d, i) SUMS_64(d, i), SUMS_16(d, i + 64)
-#define SUMS_88(d, i) SUMS_64(d, i), SUMS_24(d, i + 64)
 #define PRODUCT_ACROSS(N, ...) PRODUCT(Columns, N, "k16.f32.bf16.bf16", ", 1, 0", __VA_ARGS__)
 PRODUCT_ACROSS(16, NAMES_8, SUMS_8, 8, 8, 9, 10)
 PRODUCT_ACROSS(32, NAMES_16, SUMS_16, 16, 16, 17, 18)
@@ -103,13 +100,11 @@ PRODUCT_ACROSS(96, NAMES_48, SUMS_48, 48, 48, 49, 50)
 PRODUCT_ACROSS(112, NAMES_56, SUMS_56, 56, 56, 57, 58)
 PRODUCT_ACROSS(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
 PRODUCT_ACROSS(144, NAMES_72, SUMS_72, 72, 72, 73, 74)
-PRODUCT_ACROSS(160, NAMES_80, SUMS_80, 80, 80, 81, 82)
-PRODUCT_ACROSS(176, NAMES_88, SUMS_88, 88, 88, 89, 90)
-PRODUCT_ACROSS(192, NAMES_96, SUMS_96, 96, 96, 97, 98)
 // ANCHOR_END: product
 
 // ANCHOR: multiply
-// acc = the products of the next `steps` pairs of tiles, as multiply_steps.
+// acc = the products of the next `steps` pairs of tiles, at least one. The loop is that of multiply_steps, and has its
+// form for the reason given there; the factors change places.
 template <typename T>
 __device__ __forceinline__ void multiply_across(float (&acc)[T::SUMS], Ring<T, T::STAGES>& ring, int steps,
                                                 const Place<T>& place)
@@ -226,6 +221,7 @@ __device__ __forceinline__ void share_sums(float (&sums)[T::PART], const float (
         #pragma unroll
         for (int i = 0; i < T::PART; i += 2) {
             float first, second;
+            // This block reads as if it came after all that write: slots are in the order of their ranks.
             asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];"
                          : "=f"(first), "=f"(second) : "r"(place(slot, T::SPLIT, i)) : "memory");
             sums[i] += first, sums[i + 1] += second;
@@ -243,6 +239,7 @@ __device__ __forceinline__ void multiply_tile_across(int M, int N, int K, const 
                                                      const TensorMap& a_map, const TensorMap& b_map,
                                                      const TensorMap& c_map, const Out* old, Out* C)
 {
+    static_assert(T::SPLIT == 1 || EXIT == ANYWHERE, "parts of a tile leave from registers");
     extern __shared__ __align__(1024) char shared[];
     const unsigned tiles_at = shared_address(shared);
     const Place<T> place;

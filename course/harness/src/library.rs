@@ -24,7 +24,7 @@ pub enum Error {
     Capability((i32, i32)),
     #[error("{0} is not a valid shape: M, N and K must be at least 1")]
     Empty(Shape),
-    #[error("{operand} has {elements} elements; the kernels take fewer than 2147483648")]
+    #[error("{operand} has {elements} elements, packed; the kernels take fewer than 2147483648")]
     TooLarge { operand: &'static str, elements: usize },
     #[error("{operand} needs {needed} elements for this shape, and has {there}")]
     TooShort { operand: &'static str, needed: usize, there: usize },
@@ -65,7 +65,7 @@ pub fn load_kernel(module: &Arc<CudaModule>, name: &str, bytes: u32) -> Result<C
 }
 
 /// Fails unless kernels can index this product, and the slices hold it. `others`: name, rows, columns, and length of
-/// what there is beside A, B and C. Packed, a row may be some elements longer, up to `pad`.
+/// what there is beside A, B and C. Packed, a row of A or B may be some elements longer, up to `pad`.
 ///
 /// # Errors
 /// Returns what is wrong with the shape or with an operand.
@@ -80,8 +80,9 @@ pub fn check(
     let all = [("A", m, k, a), ("B", k, n, b), ("C", m, n, c)];
     let all = || all.iter().chain(others).copied();
     for (operand, rows, cols, _) in all() {
-        if rows.saturating_mul(cols.saturating_add(pad)) > MAX_ELEMENTS {
-            return Err(Error::TooLarge { operand, elements: rows.saturating_mul(cols) });
+        let elements = rows.saturating_mul(cols.saturating_add(if matches!(operand, "A" | "B") { pad } else { 0 }));
+        if elements > MAX_ELEMENTS {
+            return Err(Error::TooLarge { operand, elements });
         }
     }
     for (operand, rows, cols, there) in all() {

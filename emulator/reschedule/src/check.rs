@@ -4,7 +4,9 @@
 //! suffices to go through the loop once: registers that correspond before a pass correspond after it.
 //!
 //! Taken for granted: that nothing behind the loop needs a register that the compiler's own loop replaces, but the
-//! scaled sums; that loads which wait for copies take their addresses from what the wait decides, as those of v11 do.
+//! scaled sums; that loads which wait for copies take their addresses from what the wait decides, as those of v11 do;
+//! that branches past the loop, and past a part of it, find what the straight path leaves (a test runs no step, too);
+//! that reuse bits name a register that is still the same.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -249,10 +251,13 @@ pub(crate) fn no_hazards([old, new]: [&[Line]; 2], regions: &Regions, registers:
                 return Err(Refusal("a result is read too early"));
             }
         }
-        if [Operation::Lds, Operation::S2r, Operation::Ldc].into_iter().any(|load| line.is(load)) {
+        let is_load = [Operation::Lds, Operation::S2r, Operation::Ldc].into_iter().any(|load| line.is(load));
+        if is_load || line.control.write_barrier.is_some() {
             let barrier = line.control.write_barrier.ok_or(Refusal("nothing says when a load has arrived"))?;
             let any = barriers.iter().fold(0, |mask, barrier| mask | 1 << barrier);
-            read.into_iter().for_each(|place| unread.entry(place).or_default().push(any));
+            // Others have read when they are issued, or say so by the compiler's own scoreboards.
+            let late = if is_load { read } else { Default::default() };
+            late.into_iter().for_each(|place| unread.entry(place).or_default().push(any));
             for place in written {
                 unwritten.insert(place, 1 << barrier);
                 ready.remove(&place);

@@ -7,11 +7,11 @@
 //! - Sums lie in the bank that the factors of their column do not use (`allocate`), and stay in one register each.
 //! - The factor of a row is kept along the row, and where rows turn, that of the column: two reads per multiply-add,
 //!   always in both banks (`rewrite`).
-//! - Loads stand where [`Options::places`] says, and bring what the next k needs.
+//! - Loads stand where [`Options::places`] says: of B for the next k, of A for the next four.
 //!
 //! Nothing is moved but multiply-adds and their loads, so that no address changes. The sums are the same bits: each
-//! adds its products in the same order. [`check()`] proves it, without regard to how the code was made, and that no
-//! register is read or replaced too early.
+//! adds its products in the same order. [`check()`] proves it of any new code, told only which registers correspond,
+//! and that no register is read or replaced too early.
 //!
 //! Not done: loops of another form than `sums[i][j] += a[i][k] * b[k][j]` with loads of 16 bytes from shared memory,
 //! which are refused; searching an order for general code.

@@ -75,3 +75,10 @@ fn addresses_change_when_their_loads_have_read_them() {
     let late = "a register is written before it has been read";
     assert_eq!(changed(Operation::Iadd3, 1, |add| add.control.wait = 0), late);
 }
+
+#[test]
+fn a_barrier_is_waited_for() {
+    // The branch that tries again depends on what a barrier of shared memory answers, which takes as long as a load.
+    let early = "a register is read before its load is waited for";
+    assert_eq!(changed(Operation::Bra, 1, |branch| branch.control.wait = 0), early);
+}

@@ -108,7 +108,7 @@ impl Sgemm {
         c: &mut impl DevicePtrMut<f32>,
     ) -> Result<(), Error> {
         let Shape { m, n, k } = product.shape;
-        check(product.shape, [a.len(), b.len(), c.len()], &[], ALIGNED)?;
+        check(product.shape, [a.len(), b.len(), c.len()], &[], ALIGNED / size_of::<f32>())?;
         let (a, _reading_a) = a.device_ptr(&self.stream);
         let (b, _reading_b) = b.device_ptr(&self.stream);
         let (c, _writing_c) = c.device_ptr_mut(&self.stream);

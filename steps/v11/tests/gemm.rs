@@ -137,7 +137,7 @@ fn what_is_no_product_is_refused() {
     assert_eq!(error([4, 0, 4]), "4x0x4 is not a valid shape: M, N and K must be at least 1");
     assert_eq!(
         error([1 << 20, 4, 1 << 12]),
-        "A has 4294967296 elements; the kernels take fewer than 2147483648"
+        "A has 4299161600 elements, packed; the kernels take fewer than 2147483648"
     );
 }
 

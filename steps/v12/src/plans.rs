@@ -249,11 +249,13 @@ mod tests {
 
     #[test]
     fn each_plan_fits_a_multiprocessor_and_has_its_kernels() {
-        const ROOM: u32 = 227 * 1024;
+        // Of each block a kilobyte belongs to the system.
+        const ROOM: u32 = 228 * 1024;
+        const SYSTEM: u32 = 1024;
         let code: harness::KernelSource = harness::code!("v12_gemm");
         for plan in PLANS {
             let config = plan.launch(Shape::square(4096), 132);
-            assert!(config.shared_mem_bytes * plan.per_sm <= ROOM, "{}", plan.name);
+            assert!((config.shared_mem_bytes + SYSTEM) * plan.per_sm <= ROOM, "{}", plan.name);
             for result in ["f32", "bf16"] {
                 let entry = format!(".entry gemm_v12_{}_{result}(", plan.name);
                 assert!(code.ptx.contains(&entry), "{entry}");

@@ -190,6 +190,7 @@ fn each_kernel_has_costs() {
         }
     }
     assert_eq!(costs.kernels.len(), 2 * PLANS.len());
+    assert!(PLANS.iter().all(|plan| costs.clusters_at_once.contains_key(&plan.cluster())));
     let named = costs.fastest.values().flatten();
     assert!(named.clone().count() > 0 && named.into_iter().all(|name| costs.kernels.contains_key(name)));
 }

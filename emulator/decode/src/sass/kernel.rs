@@ -111,8 +111,8 @@ fn decode_kernel(
     Ok(kernel)
 }
 
-/// Refuses code that names a register which its threads don't have. Two of those that a cubin requests are not for code:
-/// an H200 reports an illegal instruction.
+/// Refuses code that names a register which its threads don't have. Two of those that a cubin requests are not for
+/// code: an H200 reports an illegal instruction.
 fn refuse_registers(lower: &SassLowering<'_>, code: &sass::CubinKernel) -> Result<()> {
     const KEPT: u32 = 2;
     let number = |line: &LineId| if let LineId::Lane(number) = line { Some(u32::from(*number)) } else { None };
