@@ -1,7 +1,9 @@
 use super::*;
 
 /// Kernels for which our verdict differs from Nsight's.
-const EXCEPTIONS: [&str; 3] = [
+const EXCEPTIONS: [&str; 4] = [
+    // Register ports, which Nsight does not count, are predicted to be a tenth busier than shared memory.
+    "sgemm_v03_from_shared",
     // Predicted a third too long at this size: device memory is modelled too slow here, so that L1 seems to rest.
     "dgemm_v01_col_per_lane",
     // Device memory and L2 are both near their limits, and each profiler has its own scale: Nsight's device memory is a
