@@ -7,8 +7,8 @@
 #include "v12_order.cuh"
 #include "v12_turns.cuh"
 
-// A plan: tiles in shared memory, with room for boxes of C behind them; whether warpgroups take tiles in turns; whether
-// more than alpha is applied to C.
+// A plan: tiles in shared memory, with space for boxes of C behind them; whether warpgroups take tiles in turns;
+// whether more than alpha is applied to C.
 template <typename Tiles_, bool TURNS_, bool FUSED_ = false>
 struct Plan {
     using T = Tiles_;

@@ -13,7 +13,7 @@ pub(crate) struct Allocation {
     pub(crate) regions: Regions,
     pub(crate) flow: Flow,
     pub(crate) sums: Vec<Vec<u8>>,
-    /// Where the exit leaves the scaled sums, row by row.
+    /// Registers in which the exit leaves the scaled sums, row by row.
     pub(crate) scaled: Vec<u8>,
     /// First register of what each load brings.
     pub(crate) loads: Vec<u8>,

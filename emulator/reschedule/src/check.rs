@@ -19,7 +19,7 @@ use crate::code::Line;
 use crate::flow::Regions;
 use crate::{KEPT, Refusal};
 
-/// What can hold a value.
+/// A register or predicate, which holds a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Place {
     Register(u8),
@@ -32,7 +32,7 @@ enum Place {
 enum Expression {
     Before(Place),
     Zero,
-    /// What no other register holds.
+    /// A value that no other register holds.
     Lost(u8),
     /// Output of an instruction: its bits without registers and control, its inputs, and the number of the output, or
     /// of an instruction without a decoder.

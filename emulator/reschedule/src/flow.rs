@@ -45,12 +45,12 @@ impl Regions {
     }
 }
 
-/// What a register holds.
+/// The value that a register holds.
 #[derive(Debug, Clone, Copy)]
 enum Content {
-    /// What it held when the loop began.
+    /// The value of a register when the loop began.
     Before(u8),
-    /// What a load of the loop brings, and which of its four parts.
+    /// The result of a load of the loop, and which of its four parts.
     Factor(usize, u8),
     /// The sum that began in a register, and the number of additions.
     Sum(u8, usize),

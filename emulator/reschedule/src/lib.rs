@@ -29,7 +29,7 @@ use std::ops::Range;
 use crate::allocate::Allocation;
 use crate::code::Line;
 
-/// What the code lacks for its loop to be written again, or what is wrong with the new one.
+/// The reason for which a loop cannot be written again, or for which the new one is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Refusal(pub(crate) &'static str);

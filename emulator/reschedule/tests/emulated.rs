@@ -12,7 +12,7 @@ use sass::{Architecture, CubinKernel, Module};
 use simt::gpu::{Argument, Geometry, Gpu};
 use simt::launch::LaunchOptions;
 
-/// Of the warps that multiply.
+/// Registers of the warps that multiply.
 const REGISTERS: u8 = 240;
 const KERNEL: &str = "sgemm_v11_stream_k";
 const NOP: u128 = 0x000f_e200_0000_0000_0000_0000_0000_7918;

@@ -9,7 +9,7 @@ use sass::instruction::{Control, Value};
 use timing::{Access, Block, Chip, Instruction, Reach, Setting, Step, Trace, Unit, simulate};
 
 const KERNEL: &str = "sgemm_v11_stream_k";
-/// Of the kernel: two on each scheduler.
+/// Warps of the kernel that multiply: two on each scheduler.
 const WARPS: usize = 8;
 /// Lines of the loop.
 const BODY: std::ops::Range<usize> = 0x122..0x9a6;
