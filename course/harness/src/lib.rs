@@ -76,6 +76,7 @@ use clap::{CommandFactory as _, FromArgMatches as _};
 pub use catalog::Shape;
 pub use catalog::process::Exit;
 pub use commands::sums;
+pub use device::cublas::Cublas;
 pub use device::{Gpu, dependent, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{

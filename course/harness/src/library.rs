@@ -1,4 +1,4 @@
-//! What the GEMM libraries of steps share: operands, what they refuse, and operands whose products are exact.
+//! Parts that the GEMM libraries of steps share: operands, checks of a product, and operands whose products are exact.
 //!
 //! [`map`](crate::map) describes matrices; the libraries choose plans and launch kernels.
 
@@ -113,17 +113,17 @@ impl Operand {
 
 /// Memory for a copy of an operand in the layout that kernels read, kept for the next product.
 #[derive(Debug)]
-pub struct Room<T>(Option<CudaSlice<T>>);
+pub struct Scratch<T>(Option<CudaSlice<T>>);
 
-impl<T> Default for Room<T> {
+impl<T> Default for Scratch<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T: DeviceRepr> Room<T> {
-    /// Returns where a matrix goes whose rows start on multiples of so many elements. The kernel that packs must write
-    /// all of what is read later.
+impl<T: DeviceRepr> Scratch<T> {
+    /// Returns the place of a copy of a matrix, whose rows start on multiples of so many elements. The kernel that
+    /// packs must write all of what is read later.
     ///
     /// # Errors
     /// Returns an error if there is no memory for it.
@@ -132,12 +132,12 @@ impl<T: DeviceRepr> Room<T> {
     ) -> Result<Matrix, DriverError> {
         let pitch = matrix.cols.next_multiple_of(multiple);
         let n = matrix.rows * pitch;
-        let room = match self.0.take().filter(|room| room.len() >= n) {
-            Some(room) => room,
+        let memory = match self.0.take().filter(|memory| memory.len() >= n) {
+            Some(memory) => memory,
             // SAFETY: the kernel that packs writes what is read.
             None => unsafe { stream.alloc(n) }?,
         };
-        let (address, _) = self.0.insert(room).device_ptr(stream);
+        let (address, _) = self.0.insert(memory).device_ptr(stream);
         Ok(Matrix { address, pitch, ..matrix })
     }
 }

@@ -6,12 +6,12 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use catalog::Work;
 use catalog::statistics::median;
-use cudarc::cublas::{CudaBlas, Gemm as _, GemmConfig, sys::cublasOperation_t::CUBLAS_OP_N};
 use cudarc::driver::{CudaSlice, CudaStream};
 use cudarc::nvrtc::Ptx;
 use harness::inputs::{Data, elements};
-use harness::{Gpu, KernelSource, Shape, StepError, code, out};
+use harness::{Cublas, Gpu, KernelSource, Shape, StepError, code, out};
 use reschedule::{Options, reschedule};
 use v11::gemm::{Choice, Product, Sgemm};
 use v11::plans::{STREAM_K, Sharing};
@@ -19,7 +19,7 @@ use v11::plans::{STREAM_K, Sharing};
 const CODE: KernelSource = code!("v11_stream_k");
 /// Registers of the warps that multiply.
 const REGISTERS: u8 = 240;
-/// Of several places that were tried on an H200 those at which the kernel is fastest.
+/// Places of loads at which the kernel is fastest, of several that were tried on an H200.
 const PLACES: [usize; 6] = [4, 21, 38, 55, 72, 89];
 const SIZES: [usize; 4] = [2048, 4096, 6144, 8192];
 const ROUNDS: usize = 9;
@@ -39,7 +39,7 @@ struct Bench {
     sgemm: Sgemm,
     /// Numbers of the compiler's kernel, and of the new one.
     plans: [usize; 2],
-    cublas: CudaBlas,
+    cublas: Cublas,
     n: usize,
     a: CudaSlice<f32>,
     b: CudaSlice<f32>,
@@ -56,8 +56,7 @@ impl Bench {
         let plans = [add(CODE.cubin.to_vec())?, add(rescheduled()?)?];
         let real = |operand| stream.clone_htod(&elements::<f32>(Data::Reals, 1, operand, n, n * n));
         let (a, b) = (real(0)?, real(1)?);
-        let cublas =
-            CudaBlas::new(stream.clone()).map_err(|error| could_not(format!("cuBLAS: {error:?}")))?;
+        let cublas = Cublas::open(&stream).map_err(could_not)?;
         Ok(Self { sgemm, plans, cublas, n, a, b, c: gpu.poisoned(n * n)?, stream })
     }
 
@@ -71,23 +70,9 @@ impl Bench {
     }
 
     fn by_cublas(&mut self) -> Result<(), StepError> {
-        let n = harness::to_i32(self.n);
-        let none = CUBLAS_OP_N;
-        let config = GemmConfig {
-            transa: none,
-            transb: none,
-            m: n,
-            n,
-            k: n,
-            alpha: 1.0,
-            lda: n,
-            ldb: n,
-            beta: 0.0,
-            ldc: n,
-        };
-        // SAFETY: all matrices are n x n. What is row-major is the transpose for cuBLAS, so the factors change places.
-        unsafe { self.cublas.gemm(config, &self.b, &self.a, &mut self.c) }
-            .map_err(|error| could_not(format!("cuBLAS: {error:?}")))
+        let shape = Shape::square(self.n);
+        let done = self.cublas.product(Work::Sgemm, shape, &self.a, &self.b, &mut self.c);
+        done.map_err(|error| could_not(format!("cuBLAS: {error:?}")))
     }
 
     fn run(&mut self, who: usize) -> Result<(), StepError> {

@@ -10,7 +10,7 @@ use cudarc::driver::{
     CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg,
 };
 pub use harness::library::Error;
-use harness::library::{self, Operand, Room, check};
+use harness::library::{self, Operand, Scratch, check};
 use harness::{KernelSource, Shape, blocks, code, grid_1d, grid_of_tiles, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
@@ -46,7 +46,7 @@ pub struct Sgemm {
     /// Kernels of [`PLANS`], then those that were added.
     kernels: Vec<(Plan, CudaFunction)>,
     pack: CudaFunction,
-    packed: RefCell<[Room<f32>; 2]>,
+    packed: RefCell<[Scratch<f32>; 2]>,
     pub n_sms: usize,
     costs: Costs,
 }
@@ -131,12 +131,12 @@ impl Sgemm {
     }
 
     /// Returns a copy of an operand, row-major with rows on 16 bytes.
-    fn pack(&self, operand: Operand, room: &mut Room<f32>) -> Result<Matrix, Error> {
+    fn pack(&self, operand: Operand, scratch: &mut Scratch<f32>) -> Result<Matrix, Error> {
         const TILE: u32 = 32;
         const ROWS: u32 = 8;
         let Matrix { address, rows, cols, .. } = operand.matrix;
         // The kernel writes all but the ends of rows, where no box reaches.
-        let copy = room.copy_of(operand.matrix, ALIGNED / size_of::<f32>(), &self.stream)?;
+        let copy = scratch.copy_of(operand.matrix, ALIGNED / size_of::<f32>(), &self.stream)?;
         let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(copy.pitch));
         let transposed = i32::from(operand.layout == Layout::Transposed);
         let mut launch = self.stream.launch_builder(&self.pack);

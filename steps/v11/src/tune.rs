@@ -10,7 +10,6 @@ mod tests;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use catalog::statistics::median;
 use harness::library::ExactOperands;
 use harness::{Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
@@ -122,11 +121,7 @@ pub(crate) fn time(
     shape: Shape,
     choice: &Choice,
 ) -> Result<f64, StepError> {
-    let first = gpu.time_ms(2, || multiply(operands, sgemm, shape, choice))? / 2.0;
-    let n = (BATCH_MS / first).clamp(1.0, 200.0) as u32;
-    let graph = gpu.captured(n, || multiply(operands, sgemm, shape, choice))?;
-    let times = (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
-    Ok(median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n))
+    gpu.replayed_us(BATCH_MS, 1..=200, ROUNDS, || multiply(operands, sgemm, shape, choice))
 }
 
 /// Rounds to the digits that the file has.

@@ -1,24 +1,17 @@
-//! What a fused epilogue saves: C = gelu(A · B + bias) in bf16 by one kernel and by two, by `v12_gemm` and cuBLASLt.
+//! Times of C = gelu(A · B + bias) in bf16 by one kernel, with a fused epilogue, and by two: `v12_gemm` and cuBLASLt.
 //!
 //! `epilogues.cu` beside this has the second kernel. On the emulated GPU the results are compared, and nothing is
 //! timed. Prints a table, which is on record as `data/epilogues.txt`.
 
 use std::process::ExitCode;
 
-use catalog::statistics::median;
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr as _, DevicePtrMut as _, PushKernelArg as _};
 use harness::inputs::{Data, elements};
 use harness::light::Product as Light;
-use harness::{Bf16, Gpu, KernelSource, Shape, StepError, blocks, grid_1d, out, to_i32};
+use harness::{Bf16, Gpu, Shape, StepError, blocks, grid_1d, out, session, to_i32};
 use v12::gemm::{Activation, Choice, Gemm, Product};
 use v12::plans::PLANS;
 
-const CODE: KernelSource = KernelSource {
-    text: include_str!("epilogues.cu"),
-    ptx: include_str!("epilogues.ptx"),
-    cubin: &[],
-    rust: None,
-};
 /// M, N and K: layers of language models with few and many rows, and squares.
 const SHAPES: [[usize; 3]; 6] =
     [[16, 14336, 4096], [128, 4096, 4096], [1024; 3], [2048; 3], [512, 14336, 4096], [4096; 3]];
@@ -57,7 +50,7 @@ impl<'a> Bench<'a> {
         Ok(Self {
             gpu,
             gemm: Gemm::load(&gpu.stream)?,
-            second: CODE.load(gpu.stream.context())?.load_function("bias_and_gelu")?,
+            second: session::load(gpu, include_str!("epilogues.ptx"), "bias_and_gelu")?,
             shape: Shape { m, n, k },
             a: gpu.stream.clone_htod(&real(0, m * k))?,
             b: gpu.stream.clone_htod(&real(1, k * n))?,
@@ -141,11 +134,7 @@ impl<'a> Bench<'a> {
     fn us(&mut self, mut put: impl FnMut(&mut Self) -> Result<(), StepError>) -> Result<f64, StepError> {
         let gpu = self.gpu;
         put(self)?;
-        let first = gpu.time_ms(2, || put(self))? / 2.0;
-        let n = (BATCH_MS / first).clamp(2.0, 1000.0) as u32;
-        let graph = gpu.captured(n, || put(self))?;
-        let times = (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
-        Ok(median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n))
+        gpu.replayed_us(BATCH_MS, 2..=1000, ROUNDS, || put(self))
     }
 
     /// The fastest of cuBLASLt's algorithms.

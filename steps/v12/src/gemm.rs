@@ -10,7 +10,7 @@ use cudarc::driver::{
 };
 use harness::dependent::argument;
 pub use harness::library::Error;
-use harness::library::{self, Operand, Room, check};
+use harness::library::{self, Operand, Scratch, check};
 pub use harness::map::Layout;
 use harness::map::{Element, Matrix, Swizzle, TensorMap};
 use harness::{Bf16, KernelSource, Shape, blocks, code, dependent, to_i32};
@@ -151,17 +151,18 @@ pub struct Gemm {
     stream: Arc<CudaStream>,
     /// Kernels of [`PLANS`] with C in FP32, and in bf16.
     kernels: [Vec<PlanKernel>; 2],
-    costs: Costs,
     /// Plans of usual sizes, by M, N and K, for both.
     fastest: HashMap<[usize; 3], [usize; 2]>,
     pack: CudaFunction,
-    packed: RefCell<[Room<Bf16>; 2]>,
+    packed: RefCell<[Scratch<Bf16>; 2]>,
     n_sms: usize,
 }
 
 #[derive(Debug)]
 struct PlanKernel {
     function: CudaFunction,
+    /// Clusters that have a place at a time.
+    at_once: usize,
     /// Microseconds of each of the [`terms`]; `None` before it was timed.
     constants: Option<[f64; TERMS]>,
 }
@@ -177,7 +178,8 @@ impl Gemm {
                 let name = kernel_name(plan, suffix);
                 let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes;
                 let function = library::load_kernel(&module, &name, bytes)?;
-                Ok(PlanKernel { function, constants: costs.kernels.get(&name).copied() })
+                let constants = costs.kernels.get(&name).copied();
+                Ok(PlanKernel { function, at_once: costs.at_once(plan), constants })
             });
             kernels.collect()
         };
@@ -185,7 +187,6 @@ impl Gemm {
             stream: stream.clone(),
             kernels: [kernels(f32::SUFFIX)?, kernels(Bf16::SUFFIX)?],
             fastest: costs.fastest_plans(),
-            costs,
             pack: PACK.load(context)?.load_function("pack_v12")?,
             packed: RefCell::default(),
             n_sms,
@@ -272,8 +273,9 @@ impl Gemm {
         let all = PLANS.iter().enumerate().filter(move |(_, plan)| can(plan));
         let work = Work { shape: product.shape, result_bytes: size_of::<R>(), packed };
         all.map(move |(i, plan)| {
-            let cost = |constants| expected(&constants, &terms(plan, &work, self.costs.at_once(plan)));
-            let expected = self.kernels[R::INDEX][i].constants.map_or(f64::INFINITY, cost);
+            let kernel = &self.kernels[R::INDEX][i];
+            let cost = |constants| expected(&constants, &terms(plan, &work, kernel.at_once));
+            let expected = kernel.constants.map_or(f64::INFINITY, cost);
             Choice { plan: i, packed, expected }
         })
     }
@@ -298,11 +300,11 @@ impl Gemm {
     }
 
     /// Returns a copy of an operand, row-major with rows that start on lines of L2.
-    fn pack(&self, operand: Operand, room: &mut Room<Bf16>) -> Result<Matrix, Error> {
+    fn pack(&self, operand: Operand, scratch: &mut Scratch<Bf16>) -> Result<Matrix, Error> {
         const TILE: u32 = 64;
         const THREADS: (u32, u32, u32) = (32, 8, 1);
         let Matrix { address, rows, cols, .. } = operand.matrix;
-        let copy = room.copy_of(operand.matrix, LINE, &self.stream)?;
+        let copy = scratch.copy_of(operand.matrix, LINE, &self.stream)?;
         let [n_rows, n_cols, n_pitch] = [rows, cols, copy.pitch].map(to_i32);
         let turned = i32::from(operand.layout == Layout::Transposed);
         let mut arguments = [

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use catalog::statistics::{fit, median};
+use catalog::statistics::fit;
 use cudarc::driver::CudaSlice;
 use harness::inputs::{Data, Real};
 use harness::library::ExactOperands;
@@ -220,11 +220,8 @@ fn times<R: Output + Real>(
     samples: &mut Vec<Sample>,
 ) -> Result<(), StepError> {
     each::<R>(gpu, gemm, shapes, |operands, shape, choice| {
-        let first = gpu.time_ms(2, || operands.multiply_reals(gemm, shape, choice))? / 2.0;
-        let n = (BATCH_MS / first).clamp(2.0, 200.0) as u32;
-        let graph = gpu.captured(n, || operands.multiply_reals(gemm, shape, choice))?;
-        let times = (0..ROUNDS).map(|_| gpu.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
-        let us = median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n);
+        let us =
+            gpu.replayed_us(BATCH_MS, 2..=200, ROUNDS, || operands.multiply_reals(gemm, shape, choice))?;
         // As many digits as the file has: from it the same constants are fitted.
         let us = (us * 1e3).round() / 1e3;
         samples.push(Sample { kernel: kernel_name(&PLANS[choice.plan], R::SUFFIX), shape, us });

@@ -188,7 +188,7 @@ pub struct Types {
     pub(crate) compute: Compute,
 }
 
-pub(crate) const BF16: Types =
+const BF16: Types =
     Types { operands: Type::CUDA_R_16BF, result: Type::CUDA_R_16BF, compute: Compute::CUBLAS_COMPUTE_32F };
 const BF16_TO_FP32: Types = Types { result: Type::CUDA_R_32F, ..BF16 };
 /// Only cuBLASLt multiplies these, and only with neighbouring k side by side in both.

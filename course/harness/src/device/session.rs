@@ -1,7 +1,9 @@
 //! A kernel with its operands on the device: copy in, launch, copy out.
 
 use std::ffi::{CString, c_void};
+use std::ops::RangeInclusive;
 
+use catalog::statistics::median;
 use cudarc::driver::sys::{self, CUevent_flags, CUgraphInstantiate_flags, CUjit_option, CUstreamCaptureMode};
 use cudarc::driver::{CudaEvent, CudaFunction, CudaGraph, CudaSlice, DevicePtrMut as _};
 use cudarc::nvrtc::Ptx;
@@ -183,6 +185,21 @@ impl Gpu {
         graph?.ok_or_else(|| StepError::CouldNot("the driver captures no graph".into()))
     }
     // ANCHOR_END: captured
+
+    /// Measures, in microseconds, what `put` puts into the stream: the median of `rounds` replays of a graph that lasts
+    /// about `ms`, or has as many of it as `range` allows.
+    ///
+    /// # Errors
+    /// Returns the error of `put`, or of what cannot be captured.
+    pub fn replayed_us(
+        &self, ms: f64, range: RangeInclusive<u32>, rounds: usize, mut put: impl FnMut() -> Result<(), StepError>,
+    ) -> Result<f64, StepError> {
+        let first = self.time_ms(2, &mut put)? / 2.0;
+        let n = ((ms / first) as u32).clamp(*range.start(), *range.end());
+        let graph = self.captured(n, put)?;
+        let times = (0..rounds).map(|_| self.time_ms(1, || Ok(graph.launch()?))).collect::<Result<_, _>>()?;
+        Ok(median(times).unwrap_or(f64::NAN) * 1e3 / f64::from(n))
+    }
 
     /// Returns an event that marks this place in the stream, with its time.
     pub fn event(&self) -> Result<CudaEvent, StepError> {

@@ -5,7 +5,7 @@
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
-use catalog::{Shape, Work};
+use catalog::{Format, Shape, Work};
 use cudarc::cublas::sys::{cublasOperation_t as Op, cudaDataType};
 use cudarc::cublaslt::result::{self, CublasError};
 use cudarc::cublaslt::sys::{
@@ -15,9 +15,10 @@ use cudarc::cublaslt::sys::{
 };
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtrMut};
+use reference::Bf16;
 
 use crate::device::Gpu;
-use crate::device::cublas::{BF16, Flags, Types, workspace};
+use crate::device::cublas::{Element, Flags, Types, workspace};
 
 /// Number of algorithms to request. The heuristic lists those first that it ranks as fast.
 const MAX_ALGORITHMS: usize = 8;
@@ -35,7 +36,10 @@ impl Product {
     /// Queries the algorithms of a GEMM of bf16 to bf16, all row-major. With the address of a bias in bf16, one for
     /// each column of C, that and GELU follow, fused.
     pub fn of_bf16(gpu: &Gpu, shape: Shape, bias_and_gelu: Option<CUdeviceptr>) -> Option<Self> {
-        Self::new(gpu, Flags::new(Work::Sgemm, shape), BF16, bias_and_gelu)
+        let format = Format::Bf16;
+        let work = Work::Tensor { operands: format, result: format, b_transposed: false, fast_accumulation: false };
+        let flags = Flags::new(work, shape);
+        Self::new(gpu, flags, <Bf16 as Element>::on_tensor_cores(flags)?, bias_and_gelu)
     }
 
     /// Queries the algorithms. `None` where there is no library, or it has none for this GEMM.
