@@ -11,6 +11,7 @@
 using Alone = Crew<128, 240, 24>;  // one block on a multiprocessor
 using OneWarp = Crew<32, 0, 0>;
 using Pair = Crew<128, 208, 40>;  // two blocks
+using AloneWords = Crew<128, 232, 40>;
 
 //    name        blocks, stages, crew, tile of C, k, tile of a thread, slices
 BOXES(64x128x32, 1, 4, Alone, 64, 128, 32, 8, 16, 4)
@@ -18,6 +19,7 @@ BOXES(64x128x16, 2, 4, OneWarp, 64, 128, 16, 8, 8, 1)
 BOXES(32x64x32, 2, 4, OneWarp, 32, 64, 32, 8, 8, 4)
 BOXES(32x64x16, 3, 6, OneWarp, 32, 64, 16, 4, 8, 2)
 
+WORDS(64x128x32, 1, 5, AloneWords, 64, 128, 32, 8, 16, 4)
 WORDS(128x64x16, 2, 8, Pair, 128, 64, 16, 8, 8, 1)
 WORDS(64x128x16, 2, 8, Pair, 64, 128, 16, 8, 8, 1)
 WORDS(64x64x32, 2, 5, Pair, 64, 64, 32, 8, 8, 2)

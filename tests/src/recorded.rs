@@ -60,7 +60,11 @@ pub fn machine_code(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
 /// have to be a multiple of. The step's own tests count such kernels.
 pub fn columns_of_maps(kernel: &str) -> Option<usize> {
     match kernel {
-        "sgemm_v11_producer" | "sgemm_v11_split_k" | "sgemm_v11_stream_k" | "gemm_v12_tf32_f32" => Some(4),
+        "sgemm_v11_producer"
+        | "sgemm_v11_split_k"
+        | "sgemm_v11_stream_k"
+        | "sgemm_v11_rescheduled"
+        | "gemm_v12_tf32_f32" => Some(4),
         "gemm_v12_mma_ring_f32" | "gemm_v12_mma_ring_bf16" => None,
         "sgemm_v12_six_bf16" => Some(1),
         name if name.starts_with("gemm_v12_fp8_") => Some(16),

@@ -222,6 +222,7 @@ pub const STEPS: &[Step] = steps! {
         sgemm("v11_async_copy"): "sgemm_v11_async_copy";
         sgemm("v11_producer"): "sgemm_v11_producer";
         sgemm("v11_stream_k"): "sgemm_v11_split_k", "sgemm_v11_stream_k";
+        sgemm("v11_rescheduled"): "sgemm_v11_rescheduled";
         plain(Work::Sgemm): "v11_gemm";
     ];
 

@@ -220,7 +220,7 @@ pub const REASONS: &[Reason] = reasons! {
      "gemm_v12_ping_pong_192_bf16", "gemm_v12_small_128x128_bf16", "gemm_v12_small_64x128_bf16",
      "gemm_v12_small_64x64_bf16", "gemm_v12_fp8_fast_bf16", "gemm_v12_fp8_bf16"],
         &["shared_store_requests", "shared_store_wavefronts"], MATRICES;
-    &["sgemm_v11_split_k", "sgemm_v11_stream_k"],
+    &["sgemm_v11_split_k", "sgemm_v11_stream_k", "sgemm_v11_rescheduled"],
         &["global_load_requests", "global_load_sectors"],
         "how often a block looks at the flag of another depends on when they run";
 };

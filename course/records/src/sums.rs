@@ -21,7 +21,7 @@ pub const REFERENCES: [&str; 2] = ["h200-sums.json", "h100-80gb-hbm3-sums.json"]
 pub const MULTIPROCESSORS: usize = 4;
 
 /// Kernels whose C depends on the number of multiprocessors, by which they divide and round the terms of a tile.
-pub const BY_MULTIPROCESSORS: [&str; 2] = ["sgemm_v11_split_k", "sgemm_v11_stream_k"];
+pub const BY_MULTIPROCESSORS: [&str; 3] = ["sgemm_v11_split_k", "sgemm_v11_stream_k", "sgemm_v11_rescheduled"];
 
 /// Sums of the kernels, session after session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{
-    CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig, PushKernelArg,
+    CudaFunction, CudaModule, CudaStream, DevicePtr, DevicePtrMut, DriverError, LaunchConfig,
 };
+use harness::dependent::{self, argument};
 pub use harness::library::Error;
 use harness::library::{self, Operand, Scratch, check};
 use harness::{KernelSource, Shape, blocks, code, grid_1d, grid_of_tiles, to_i32};
 
 pub use crate::gemm::choice::{Choice, Costs, PlanCosts, packed};
-use crate::plans::{PLANS, Plan, STREAM_K, Source};
+use crate::plans::{LARGE, PLANS, Plan, Source};
 pub use harness::map::Layout;
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
 
-const LARGE: KernelSource = code!("v11_stream_k");
+const RESCHEDULED: KernelSource = code!("v11_rescheduled");
 const OTHERS: KernelSource = code!("v11_gemm");
 const PACK: KernelSource = code!("v11_pack");
 
@@ -45,7 +46,8 @@ pub struct Sgemm {
     stream: Arc<CudaStream>,
     /// Kernels of [`PLANS`], then those that were added.
     kernels: Vec<(Plan, CudaFunction)>,
-    pack: CudaFunction,
+    /// Of operands as they are, and of transposed ones.
+    pack: [CudaFunction; 2],
     packed: RefCell<[Scratch<f32>; 2]>,
     pub n_sms: usize,
     costs: Costs,
@@ -60,18 +62,19 @@ impl Sgemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let n_sms = library::count_sms(context)?;
-        let (large, others) = (LARGE.load(context)?, OTHERS.load(context)?);
+        let (large, others) = (RESCHEDULED.load(context)?, OTHERS.load(context)?);
+        let pack = PACK.load(context)?;
         let kernels = PLANS
             .iter()
             .map(|plan| {
-                let module = if plan.entry == STREAM_K.entry { &large } else { &others };
+                let module = if plan.entry == LARGE.entry { &large } else { &others };
                 load_kernel(module, plan)
             })
             .collect::<Result<_, DriverError>>()?;
         Ok(Self {
             stream: stream.clone(),
             kernels,
-            pack: PACK.load(context)?.load_function("pack_v11")?,
+            pack: [pack.load_function("pack_v11")?, pack.load_function("turn_v11")?],
             packed: RefCell::default(),
             n_sms,
             costs: Costs::committed(),
@@ -132,22 +135,31 @@ impl Sgemm {
 
     /// Returns a copy of an operand, row-major with rows on 16 bytes.
     fn pack(&self, operand: Operand, scratch: &mut Scratch<f32>) -> Result<Matrix, Error> {
-        const TILE: u32 = 32;
-        const ROWS: u32 = 8;
+        const ROWS: u32 = 32;
+        const THREADS: (u32, u32, u32) = (32, 8, 1);
         let Matrix { address, rows, cols, .. } = operand.matrix;
         // The kernel writes all but the ends of rows, where no box reaches.
         let copy = scratch.copy_of(operand.matrix, ALIGNED / size_of::<f32>(), &self.stream)?;
-        let (n_rows, n_cols, n_pitch) = (to_i32(rows), to_i32(cols), to_i32(copy.pitch));
-        let transposed = i32::from(operand.layout == Layout::Transposed);
-        let mut launch = self.stream.launch_builder(&self.pack);
-        launch.arg(&n_rows).arg(&n_cols).arg(&n_pitch).arg(&transposed).arg(&address).arg(&copy.address);
+        let [n_rows, n_cols, n_pitch] = [rows, cols, copy.pitch].map(to_i32);
+        let (kernel, span) = match operand.layout {
+            Layout::AsIs => (&self.pack[0], 128),
+            Layout::Transposed => (&self.pack[1], 32),
+        };
+        let mut arguments = [
+            argument(&n_rows),
+            argument(&n_cols),
+            argument(&n_pitch),
+            argument(&address),
+            argument(&copy.address),
+        ];
         let config = LaunchConfig {
-            grid_dim: (blocks(cols, TILE), blocks(rows, TILE), 1),
-            block_dim: (TILE, ROWS, 1),
+            grid_dim: (blocks(cols, span) * blocks(rows, ROWS), 1, 1),
+            block_dim: THREADS,
             shared_mem_bytes: 0,
         };
-        // SAFETY: the arguments are what the kernel takes; the operand has rows * cols elements, the copy rows * pitch.
-        unsafe { launch.launch(config) }?;
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operand has rows *
+        // cols elements, and the copy rows * pitch.
+        unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
         Ok(copy)
     }
 
@@ -169,25 +181,26 @@ impl Sgemm {
         };
         let config = LaunchConfig { shared_mem_bytes: plan.shared(), ..grid };
         let (m, n, k, whole) = (to_i32(m), to_i32(n), to_i32(k), to_i32(shares.whole));
-        let mut launch = self.stream.launch_builder(kernel);
-        launch.arg(&m).arg(&n).arg(&k).arg(&product.alpha);
         let maps;
-        match plan.source {
+        let [a, b] = match plan.source {
             Source::Boxes => {
                 maps = [a.map(bm, bk, Swizzle::ByRow)?, b.map(bk, bn, Swizzle::None)?];
-                launch.arg(&maps[0]).arg(&maps[1]);
+                [argument(&maps[0]), argument(&maps[1])]
             }
             Source::Words | Source::Threads => {
                 assert!(
                     a.pitch == a.cols && b.pitch == b.cols,
                     "these kernels read rows one behind the other"
                 );
-                launch.arg(&a.address).arg(&b.address);
+                [argument(&a.address), argument(&b.address)]
             }
-        }
-        launch.arg(&product.beta).arg(&c).arg(&whole);
-        // SAFETY: the arguments are what the kernel takes, the operands were checked, and maps end with their matrices.
-        unsafe { launch.launch(config) }?;
+        };
+        let [alpha, beta] = [&product.alpha, &product.beta].map(argument);
+        let mut arguments =
+            [argument(&m), argument(&n), argument(&k), alpha, a, b, beta, argument(&c), argument(&whole)];
+        // SAFETY: the arguments are what the kernel takes, and it waits for earlier launches; the operands were
+        // checked, and maps end with their matrices.
+        unsafe { dependent::launch(&self.stream, kernel, config, &mut arguments) }?;
         Ok(())
     }
 }

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
-use harness::{Gemm, Kernel, Shape, grid_of_tiles, launch_gemm, launch_scaled_gemm, to_i32};
+use harness::{Gemm, Kernel, KernelSource, Shape, grid_of_tiles, launch_gemm, launch_scaled_gemm, to_i32};
 use v11::gemm::{Product, Sgemm};
-use v11::plans::STREAM_K;
+use v11::plans::LARGE;
 
 // ANCHOR: tiles
 /// The launch of a kernel, which follows from its tile.
@@ -48,7 +48,7 @@ const SLICES_16X32: Geometry = Geometry::ring([16, 32, 32], [4, 4], 4, 4);
 const SLICES_32X32: Geometry = Geometry::ring([32, 32, 32], [8, 4], 4, 6);
 const LARGE_RING: Geometry = Geometry::ring([256, 128, 16], [8, 16], 1, 4);
 /// The large ring with producer warps, and with barriers.
-const PRODUCER: Geometry = Geometry { threads: STREAM_K.threads(), shared: STREAM_K.shared(), ..LARGE_RING };
+const PRODUCER: Geometry = Geometry { threads: LARGE.threads(), shared: LARGE.shared(), ..LARGE_RING };
 // ANCHOR_END: tiles
 
 /// The compiled kernel files.
@@ -62,6 +62,7 @@ mod code {
     pub(super) const ASYNC_COPY: KernelSource = code!("v11_async_copy");
     pub(super) const PRODUCER: KernelSource = code!("v11_producer");
     pub(super) const STREAM_K: KernelSource = code!("v11_stream_k");
+    pub(super) const RESCHEDULED: KernelSource = code!("v11_rescheduled");
 }
 
 /// A kernel that takes alpha, launched by its tile.
@@ -91,10 +92,8 @@ const KERNELS: &[Kernel] = &[
     .persistent_blocks(|tiles, n_sms| tiles * (n_sms / tiles).max(1))
     .requires(lacks_aligned_rows)
     .precompiled(),
-    Kernel::sgemm("sgemm_v11_stream_k", code::STREAM_K, |shape| PRODUCER.launch(shape), launch_stream_k)
-        .persistent_blocks(|_, n_sms| n_sms)
-        .requires(lacks_aligned_rows)
-        .precompiled(),
+    shared_out("sgemm_v11_stream_k", code::STREAM_K),
+    shared_out("sgemm_v11_rescheduled", code::RESCHEDULED),
     Kernel::library("v11_gemm", |stream| {
         let sgemm = Sgemm::load(stream)?;
         Ok(Box::new(move |product| {
@@ -102,6 +101,14 @@ const KERNELS: &[Kernel] = &[
         }))
     }),
 ];
+
+/// A kernel whose blocks share out steps of k.
+const fn shared_out(name: &'static str, code: KernelSource) -> Kernel {
+    Kernel::sgemm(name, code, |shape| PRODUCER.launch(shape), launch_stream_k)
+        .persistent_blocks(|_, n_sms| n_sms)
+        .requires(lacks_aligned_rows)
+        .precompiled()
+}
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
@@ -137,7 +144,7 @@ fn lacks_aligned_rows(shape: Shape) -> Option<&'static str> {
 fn launch_mapped(gemm: Gemm<'_, f32>, before_c: &[f32], after_c: &[i32]) -> Result<(), DriverError> {
     let Shape { m, n, k } = gemm.shape;
     gemm.allow_shared()?;
-    let [bm, bn, bk] = STREAM_K.tile;
+    let [bm, bn, bk] = LARGE.tile;
     let (a, _reading_a) = gemm.a.device_ptr(gemm.stream);
     let (b, _reading_b) = gemm.b.device_ptr(gemm.stream);
     let matrix = |address, rows, cols| Matrix { address, rows, cols, pitch: cols, element: Element::F32 };
@@ -165,7 +172,7 @@ fn launch_boxes(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
 
 /// Launches blocks with whole tiles but in the last two rounds, whose tiles are shared: one round can be small.
 fn launch_stream_k(gemm: Gemm<'_, f32>) -> Result<(), DriverError> {
-    let tiles = STREAM_K.tiles(gemm.shape.m, gemm.shape.n);
+    let tiles = LARGE.tiles(gemm.shape.m, gemm.shape.n);
     let blocks = gemm.config.grid_dim.0 as usize;
     let whole =
         if tiles.is_multiple_of(blocks) { tiles } else { (tiles / blocks).saturating_sub(1) * blocks };

@@ -32,9 +32,9 @@ pub struct Plan {
 const FLOAT: u32 = 4;
 const BARRIER: u32 = 8;
 
-/// The plan of `v11_stream_k.cu`.
-pub const STREAM_K: Plan = Plan {
-    entry: "sgemm_v11_stream_k",
+/// The plan of `v11_rescheduled.cu`, and of the kernels that it came from.
+pub const LARGE: Plan = Plan {
+    entry: "sgemm_v11_rescheduled",
     source: Source::Boxes,
     tile: [256, 128, 16],
     thread: [8, 16],
@@ -45,16 +45,17 @@ pub const STREAM_K: Plan = Plan {
 };
 
 /// What plans that copy word by word have in common.
-const WORDS: Plan = Plan { source: Source::Words, producers: 128, blocks: 2, ..STREAM_K };
+const WORDS: Plan = Plan { source: Source::Words, producers: 128, blocks: 2, ..LARGE };
 
 /// All plans of the library. The kernels of the others are in `v11_gemm.cu`.
 #[rustfmt::skip]
-pub const PLANS: [Plan; 10] = [
-    STREAM_K,
-    Plan { entry: "sgemm_v11_boxes_64x128x32", tile: [64, 128, 32], thread: [8, 16], slices: 4, stages: 4, producers: 128, blocks: 1, ..STREAM_K },
-    Plan { entry: "sgemm_v11_boxes_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
-    Plan { entry: "sgemm_v11_boxes_32x64x32", tile: [32, 64, 32], thread: [8, 8], slices: 4, stages: 4, producers: 32, blocks: 2, ..STREAM_K },
-    Plan { entry: "sgemm_v11_boxes_32x64x16", tile: [32, 64, 16], thread: [4, 8], slices: 2, stages: 6, producers: 32, blocks: 3, ..STREAM_K },
+pub const PLANS: [Plan; 11] = [
+    LARGE,
+    Plan { entry: "sgemm_v11_boxes_64x128x32", tile: [64, 128, 32], thread: [8, 16], slices: 4, stages: 4, producers: 128, blocks: 1, ..LARGE },
+    Plan { entry: "sgemm_v11_boxes_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 4, producers: 32, blocks: 2, ..LARGE },
+    Plan { entry: "sgemm_v11_boxes_32x64x32", tile: [32, 64, 32], thread: [8, 8], slices: 4, stages: 4, producers: 32, blocks: 2, ..LARGE },
+    Plan { entry: "sgemm_v11_boxes_32x64x16", tile: [32, 64, 16], thread: [4, 8], slices: 2, stages: 6, producers: 32, blocks: 3, ..LARGE },
+    Plan { entry: "sgemm_v11_words_64x128x32", tile: [64, 128, 32], slices: 4, stages: 5, blocks: 1, ..WORDS },
     Plan { entry: "sgemm_v11_words_128x64x16", tile: [128, 64, 16], thread: [8, 8], slices: 1, stages: 8, ..WORDS },
     Plan { entry: "sgemm_v11_words_64x128x16", tile: [64, 128, 16], thread: [8, 8], slices: 1, stages: 8, ..WORDS },
     Plan { entry: "sgemm_v11_words_64x64x32", tile: [64, 64, 32], thread: [8, 8], slices: 2, stages: 5, ..WORDS },

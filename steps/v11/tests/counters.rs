@@ -8,7 +8,8 @@ use std::process::Command;
 use records::profile::{Counted, Profile, ProfileRecord, SHEET, Sheet};
 use records::record::{Launched, Line};
 
-const KERNELS: [&str; 3] = ["sgemm_v11_producer", "sgemm_v11_split_k", "sgemm_v11_stream_k"];
+const KERNELS: [&str; 4] =
+    ["sgemm_v11_producer", "sgemm_v11_split_k", "sgemm_v11_stream_k", "sgemm_v11_rescheduled"];
 const SHAPE: &str = "500x516x508";
 
 #[test]

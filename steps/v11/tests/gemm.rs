@@ -33,7 +33,11 @@ fn product([m, n, k]: [usize; 3]) -> Product {
 fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Option<&Choice>) {
     const BEHIND: usize = 8;
     let Shape { m, n, k } = product.shape;
-    let (a, b, c) = (elements(m * k, 1), elements(k * n, 2), elements(m * n + BEHIND, 3));
+    let (a, b, mut c) = (elements(m * k, 1), elements(k * n, 2), elements(m * n + BEHIND, 3));
+    if product.beta == 0.0 {
+        // An old C that is read after all would show.
+        c[..m * n].fill(f32::NAN);
+    }
     let there = |v: &[f32]| stream.clone_htod(v).expect("there is room");
     let (a_there, b_there, mut c_there) = (there(&a), there(&b), there(&c));
     let done = sgemm.multiply_by(product, choice.copied(), &a_there, &b_there, &mut c_there);
@@ -63,9 +67,10 @@ fn every_plan_shares_out_every_shape() {
     for (i, plan) in PLANS.iter().enumerate() {
         let [bm, bn, bk] = plan.tile.map(|size| size as usize);
         // Less than a tile, and edges in each direction with some steps.
-        for shape in [[3, 5, 7], [bm + 1, bn + 3, 3 * bk + 1], [bm, 2 * bn, 5 * bk]] {
+        let edges = [[3, 5, 7], [bm + 1, bn + 3, 3 * bk + 1], [bm - 1, bn + 1, bk + 4], [bm, 2 * bn, 5 * bk]];
+        for (shape, beta) in edges.into_iter().zip([3.0, 0.0, 3.0, 0.0]) {
             for sharing in [Sharing::Tiles, Sharing::LastRound] {
-                let product = Product { alpha: 2.0, beta: 3.0, ..product(shape) };
+                let product = Product { alpha: 2.0, beta, ..product(shape) };
                 let tiles = (plan.tiles(shape[0], shape[1]), plan.steps(shape[2]));
                 if plan.shares(tiles.0, tiles.1, sharing, sgemm.n_sms).is_none() {
                     continue;

@@ -6,6 +6,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
+use reschedule::{Options, reschedule};
 
 use crate::compiler::Compiler;
 use crate::nvrtc::{CompileInput, Compiled, LoadedNvrtc, Nvrtc};
@@ -26,6 +27,8 @@ pub struct CompileJob {
     architecture: String,
     /// Options that a source adds to those that all have, as `--device-int128`.
     extra: Vec<String>,
+    /// The rest of a line `// rescheduled: KERNEL, 240 registers, loads at 4 21`, by which machine code is changed.
+    rescheduled: Option<String>,
     /// Folders for `#include "…"`.
     pub folders: [PathBuf; 2],
 }
@@ -37,8 +40,9 @@ impl CompileJob {
 
     /// Returns a source whose text need not lie at its path.
     pub fn of_text(root: &Path, path: &Path, source: String) -> Self {
-        let architecture =
-            source.lines().find_map(|l| l.strip_prefix("// arch: ")).unwrap_or(ARCHITECTURE).trim().to_owned();
+        let line = |prefix| source.lines().find_map(|line| line.strip_prefix(prefix)).map(|rest| rest.trim().to_owned());
+        let architecture = line("// arch: ").unwrap_or_else(|| ARCHITECTURE.to_owned());
+        let rescheduled = line("// rescheduled: ");
         let extra = source
             .lines()
             .filter_map(|line| line.strip_prefix("// options: "))
@@ -51,6 +55,7 @@ impl CompileJob {
             source,
             architecture,
             extra,
+            rescheduled,
         }
     }
 
@@ -63,6 +68,7 @@ impl CompileJob {
     /// compile.
     fn for_learner(mut self) -> Self {
         self.extra.clear();
+        self.rescheduled = None;
         let is_said = self.source.lines().any(|line| line.starts_with("// arch: "));
         let is_plain = self
             .architecture
@@ -141,8 +147,23 @@ impl CompileJob {
             let text = format!("#line 1 \"{name}\"\n{}", read_source(path)?);
             input.headers.push((written.clone(), text));
         }
-        compiler.compile(&input)
+        let mut compiled = compiler.compile(&input)?;
+        if let Some(line) = &self.rescheduled {
+            compiled.cubin = rescheduled(line, &compiled.cubin).with_context(|| format!("{}: {line}", self.name))?;
+        }
+        Ok(compiled)
     }
+}
+
+/// Returns machine code with a main loop written again, as a line of its source says.
+fn rescheduled(line: &str, cubin: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let parts = line.split_once(" registers, loads at ").and_then(|(kernel, places)| {
+        let (kernel, registers) = kernel.split_once(", ")?;
+        let places = places.split_whitespace().map(str::parse).collect::<Result<_, _>>().ok()?;
+        Some((kernel, Options { registers: registers.parse().ok()?, places }))
+    });
+    let (kernel, options) = parts.context("expected `KERNEL, 240 registers, loads at 4 21`")?;
+    Ok(reschedule(cubin, kernel, &options)?)
 }
 
 /// Returns the folders of files that a source includes with quotes: beside it, and those of the ladder, so that a wrong

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plans::{PLANS, STREAM_K};
+use crate::plans::{PLANS, LARGE};
 
 const H200: usize = 132;
 
@@ -28,7 +28,7 @@ fn rounds_of_tiles_cost_whole_rounds() {
     // 288 tiles on 132 multiprocessors are three rounds; shared out, 2.18.
     let steps = |sharing| {
         let work = CostInput { shape: [3072; 3], sharing, packed: [false; 2] };
-        terms(&STREAM_K, &work, H200).expect("possible").step
+        terms(&LARGE, &work, H200).expect("possible").step
     };
     assert_eq!(steps(Sharing::Tiles), 3.0 * 192.0);
     let shared = steps(Sharing::LastRound) / 192.0;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plans::{PLANS, STREAM_K};
+use crate::plans::{PLANS, LARGE};
 
 #[test]
 fn the_plans_in_use_are_legal() {
@@ -17,7 +17,7 @@ fn most_constants_make_no_kernel() {
 
 #[track_caller]
 fn check(change: impl FnOnce(&mut Plan), refused: &str) {
-    let mut plan = STREAM_K;
+    let mut plan = LARGE;
     change(&mut plan);
     assert_eq!(check_plan(&plan).expect_err("it is illegal").to_string(), refused);
 }
