@@ -67,7 +67,12 @@ pub(crate) fn forms(shape: Shape) -> [Form; 2] {
 
 /// Returns all choices for a shape whose operands are stored row after row without gaps.
 pub(crate) fn choices(sgemm: &Sgemm, shape: Shape) -> Vec<Choice> {
-    Costs::committed().choices(shape, forms(shape), sgemm.n_sms)
+    let mut costs = Costs::committed();
+    for plan in PLANS {
+        // A new plan has none yet.
+        costs.plans.entry(plan.entry.to_owned()).or_default();
+    }
+    costs.choices(shape, forms(shape), sgemm.n_sms)
 }
 
 pub(crate) type Operands = ExactOperands<f32, f32>;

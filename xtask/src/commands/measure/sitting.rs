@@ -64,7 +64,7 @@ const ALL: [Part; 8] = {
 /// The kernels of long duels, by a part of their names: the fastest of a step at these sizes.
 const DUELS: [(&str, &str, &str); 9] = [
     ("v07", "sgemm_v07_double_buffer", "1024,2048,4096,8192"),
-    ("v11", "v11_gemm", "256,512,1024,1536,2048,3072,4096,6144,8192"),
+    ("v11", "v11_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
     ("v12", "v12_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
     ("v12", "gemm_v12_small_64x64", "256,512"),
     ("v12", "gemm_v12_small_64x128", "1024"),
