@@ -4,8 +4,11 @@
 // and stores its columns as rows of the tile, which therefore holds the transpose already. The tile is
 // 64 x 64, so that a row of it is 16 float4. The swizzle moves whole float4: 8 of them make the 32 banks.
 // Per element a quarter of the instructions, and rows of 256 bytes on both sides.
+// Consecutive blocks own tiles below each other: what runs together loads from many rows of in, and stores to
+// neighbouring parts of few rows of out. Between blocks, too, scattered loads hurt less than scattered stores.
 // Where rows are no multiple of four floats, elements are moved one by one, and rectangular is faster.
-// Any rows, cols. Launch: COLS * ROWS threads, one block per TILE x TILE elements of in.
+// Any rows, cols. Launch: COLS * ROWS threads, one block per TILE x TILE elements of in,
+// blockIdx.x along rows, blockIdx.y along cols.
 #include "common.cuh"
 
 constexpr int TILE = 64;            // edge of the tile
@@ -34,8 +37,8 @@ transpose_float4(int rows, int cols, const float* in, float* out)
     const int thread_col = threadIdx.x % COLS;
 
     // ANCHOR: load
-    const int row = blockIdx.y * TILE + thread_row * WIDTH;
-    const int col = blockIdx.x * TILE + thread_col * WIDTH;
+    const int row = blockIdx.x * TILE + thread_row * WIDTH;
+    const int col = blockIdx.y * TILE + thread_col * WIDTH;
     // SOLUTION(v08): load this thread's 4 x 4 square as rows, and store it into the tile as columns
     const float4 a = load4_or_zero(in, rows, cols, row + 0, col);
     const float4 b = load4_or_zero(in, rows, cols, row + 1, col);
@@ -52,8 +55,8 @@ transpose_float4(int rows, int cols, const float* in, float* out)
     // ANCHOR_END: load
 
     // ANCHOR: store
-    const int out_row = blockIdx.x * TILE + thread_row;
-    const int out_col = blockIdx.y * TILE + thread_col * WIDTH;
+    const int out_row = blockIdx.y * TILE + thread_row;
+    const int out_col = blockIdx.x * TILE + thread_col * WIDTH;
     #pragma unroll
     for (int i = 0; i < TILE; i += ROWS) {
         const float4 v = tile[thread_row + i][swizzled(thread_row + i, thread_col)];

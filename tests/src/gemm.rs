@@ -51,6 +51,9 @@ pub struct GemmKernel {
     /// Bytes of dynamic shared memory per k.
     #[serde(default)]
     pub strip: usize,
+    /// Whether `blockIdx.x` is the row of tiles.
+    #[serde(default)]
+    pub down: bool,
 }
 
 impl GemmKernel {
@@ -72,7 +75,8 @@ impl GemmKernel {
         let mut arguments: Vec<Argument> = sizes.iter().map(|&size| (size as i32).into()).collect();
         arguments.extend(inputs.iter().map(|input| Argument::from(gpu.upload(input))));
         arguments.push(target.into());
-        let blocks = [sizes[1].div_ceil(self.tile[1]), sizes[0].div_ceil(self.tile[0])].map(|n| n as u32);
+        let [y, x] = [0, 1].map(|axis| sizes[axis].div_ceil(self.tile[axis]) as u32);
+        let blocks = if self.down { [y, x] } else { [x, y] };
         let dynamic_shared = (self.strip * sizes[sizes.len() - 1]) as u32;
         let shape = Geometry { dynamic_shared, ..Geometry::plane(blocks, [self.threads, 1]) };
         gpu.launch(&module, &self.name, shape, &arguments, options)

@@ -43,6 +43,8 @@ struct Kernel {
     entry: String,
     tile: [u32; 2],
     block: [u32; 3],
+    #[serde(default)]
+    down: bool,
 }
 
 /// A small edit of a kernel that a reader makes with one press.
@@ -150,11 +152,11 @@ impl Runs {
                 out.tasks.insert(name, Task { text: String::new(), ..task });
             }
         }
-        for Kernel { file, text, like, entry, tile, block } in settings.kernel {
+        for Kernel { file, text, like, entry, tile, block, down } in settings.kernel {
             let path = repo.root().join(&file);
             let like = out.tasks.get(&like).with_context(|| format!("book/run.toml: there is no task `{like}`"))?;
             let name = file_stem(&path);
-            let task = Task { entry, tile, block, criteria: Vec::new(), hints: Vec::new(), ..like.clone() };
+            let task = Task { entry, tile, block, down, criteria: Vec::new(), hints: Vec::new(), ..like.clone() };
             let lines = match text {
                 Some(text) => numbered(&text),
                 None => listings::listing(repo, &path, None)?,

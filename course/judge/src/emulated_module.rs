@@ -228,7 +228,7 @@ impl<'a> EmulatedModule<'a> {
         let task = self.request.task;
         let names = task.work.parameters().iter();
         self.request.setup.clone().unwrap_or_else(|| LaunchSetup {
-            grid: task.work.grid(task.tile, shape),
+            grid: task.grid(shape),
             block: task.block,
             arguments: names.map(|(_, name)| (*name).to_owned()).collect(),
         })

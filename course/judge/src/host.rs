@@ -113,7 +113,7 @@ fn launch(request: &Request<'_>, module: &EmulatedModule<'_>, answer: &LaunchAns
             break;
         }
         let blocks = |grid: [u32; 3]| grid.iter().map(|n| u64::from(*n)).product::<u64>();
-        let (launched, needed) = (blocks(setup.grid), blocks(task.work.grid(task.tile, shape)));
+        let (launched, needed) = (blocks(setup.grid), blocks(task.grid(shape)));
         if launched > needed && idle.is_none() {
             idle = Some(format!("{shape} needs {needed} blocks, and {launched} are launched"));
         }

@@ -53,7 +53,7 @@ fn run_shapes<T: Accumulator>(request: &Request<'_>, gpu: &Gpu) -> Result<(), Ju
     for shape in shapes::shapes_for(task, request.seed, request.shapes) {
         for trial in trials::<T>(task.work, shape, request.seed, request.threads) {
             let inputs: Vec<Vec<u8>> = trial.buffers().take(trial.inputs.len()).map(|(_, bytes)| bytes).collect();
-            let [x, y, z] = task.work.grid(task.tile, shape);
+            let [x, y, z] = task.grid(shape);
             let config = harness::foreign::Config {
                 grid_dim: (x, y, z),
                 block_dim: task.block.into(),

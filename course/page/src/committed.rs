@@ -56,6 +56,7 @@ impl Committed {
             // For messages about wrong results, which do not know the tile.
             tile: [1, 1],
             block: self.block,
+            down: false,
             dynamic_shared: self.shared,
             minutes: 0,
             has_starter: false,

@@ -10,6 +10,7 @@ mod reading;
 
 use std::path::{Path, PathBuf};
 
+use catalog::Shape;
 use serde::{Deserialize, Serialize};
 
 pub use criterion::Criterion;
@@ -75,6 +76,9 @@ pub struct Task {
     /// Rows and columns of C (of a transpose: of the input) per block.
     pub tile: [u32; 2],
     pub block: [u32; 3],
+    /// Whether consecutive blocks have tiles below each other, `blockIdx.x` being the row of tiles.
+    #[serde(default)]
+    pub down: bool,
     /// Dynamic shared memory per block, in bytes.
     #[serde(default)]
     pub dynamic_shared: u32,
@@ -98,6 +102,12 @@ pub struct Task {
 }
 
 impl Task {
+    /// Returns the grid of a launch.
+    pub fn grid(&self, shape: Shape) -> [u32; 3] {
+        let [x, y, z] = self.work.grid(self.tile, shape);
+        if self.down { [y, x, z] } else { [x, y, z] }
+    }
+
     /// Returns the path of the learner's file in the checkout at `root`.
     pub fn copy_path(&self, root: &Path) -> PathBuf {
         paths::learner_folder(root).join(self.copy_file_name())

@@ -31,7 +31,7 @@ const KERNELS: &[Kernel] = &[
     Kernel::transpose("transpose_padded", PADDED, tiles::<EDGE, THREAD_PER_ELEMENT>, transpose),
     Kernel::transpose("transpose_swizzled", SWIZZLED, tiles::<EDGE, THREAD_PER_ELEMENT>, transpose),
     Kernel::transpose("transpose_rectangular", RECTANGULAR, tiles::<EDGE, THREAD_PER_COLUMN_PART>, transpose),
-    Kernel::transpose("transpose_float4", FLOAT4, tiles::<FLOAT4_EDGE, THREAD_PER_4X4>, transpose),
+    Kernel::transpose("transpose_float4", FLOAT4, down_columns, transpose),
     Kernel::tiled("sgemm_v08_nn", GEMM),
     Kernel::tiled("sgemm_v08_nt", GEMM),
     Kernel::tiled("sgemm_v08_tn", GEMM),
@@ -56,6 +56,12 @@ fn row_per_thread(shape: Shape) -> LaunchConfig {
 /// Returns the launch of one block per square tile of the input, `EDGE` on a side.
 fn tiles<const EDGE: u32, const THREADS: u32>(shape: Shape) -> LaunchConfig {
     grid_of_tiles(shape, [EDGE, EDGE], THREADS)
+}
+
+/// Returns the launch of `transpose_float4`: consecutive blocks own tiles below each other, so that they store to the
+/// same rows of the output. The columns are along y, where a grid ends after 65535 tiles.
+fn down_columns(shape: Shape) -> LaunchConfig {
+    tiles::<FLOAT4_EDGE, THREAD_PER_4X4>(Shape { m: shape.n, n: shape.m, ..shape })
 }
 
 fn transpose(transpose: Transpose<'_>) -> Result<(), DriverError> {
