@@ -8,7 +8,7 @@
 // neighbouring parts of few rows of out. Between blocks, too, scattered loads hurt less than scattered stores.
 // Where rows are no multiple of four floats, elements are moved one by one, and rectangular is faster.
 // Any rows, cols. Launch: COLS * ROWS threads, one block per TILE x TILE elements of in,
-// blockIdx.x along rows, blockIdx.y along cols.
+// blockIdx.x counts them down in, blockIdx.y along its rows.
 #include "common.cuh"
 
 constexpr int TILE = 64;            // edge of the tile
