@@ -179,6 +179,27 @@ fn steps_that_the_stepper_cannot_show_are_refused_in_words() {
     }
 }
 
+#[test]
+fn kernels_of_the_ladder_are_right_with_the_launch_of_the_book() {
+    let book: toml::Table = read("book/run.toml").parse().expect("TOML");
+    for kernel in book["kernel"].as_array().expect("kernels") {
+        let [file, step] = ["file", "like"].map(|field| kernel[field].as_str().expect("a name"));
+        if !file.starts_with("kernels/") {
+            continue;
+        }
+        let catalogue = Catalogue::load(root(), step).expect("a catalogue");
+        let mut task = json!(catalogue.task(&TaskName::rebuild(step)));
+        for field in ["entry", "tile", "block", "down"] {
+            task[field] = kernel.get(field).map_or(json!(false), |value| json!(value));
+        }
+        task["criteria"] = json!([]);
+        let task = serde_json::from_value(task).expect("a task");
+        let reply = page::reply(&request(&task, &read(file), [64, 192, 64]));
+        let reply: Value = serde_json::from_str(&reply).expect("JSON");
+        assert_eq!(reply["verdict"]["status"], "passed", "{}: {}", task.entry, reply["verdict"]["why"]);
+    }
+}
+
 /// Returns a request for each committed kernel that pages of the book run.
 fn committed_kernels() -> Vec<String> {
     let book: toml::Table = read("book/run.toml").parse().expect("TOML");
