@@ -11,18 +11,23 @@
 
 // ANCHOR: tiles
 // A tile of C: ROWS x 64 columns for each warpgroup. DOWN x RIGHT blocks share what they copy, or SPLIT blocks the k.
-template <int ROWS, int GROUPS_, int STAGES_, int DOWN_ = 1, int RIGHT_ = 1, int SPLIT_ = 1>
+// A box of B has 64 rows of 128 bytes: of bf16 64 k, of other numbers 64 columns of C, with neighbouring k side by side.
+// PROMOTES: sums leave the unit after each step.
+template <typename Element_, bool PROMOTES_, int ROWS, int GROUPS_, int STAGES_, int DOWN_ = 1, int RIGHT_ = 1,
+          int SPLIT_ = 1>
 struct Across {
-    static constexpr int ROW_BYTES = 128, BK = 64, BOX = 64;
+    using Element = Element_;
+    static constexpr bool PROMOTES = PROMOTES_, B_BY_K = sizeof(Element) != sizeof(Bf16);
+    static constexpr int ROW_BYTES = 128, BK = ROW_BYTES / sizeof(Element), BOX = 64;
     static constexpr int BM = ROWS, BN = GROUPS_ * BOX, STAGES = STAGES_;
     static constexpr int GROUPS = GROUPS_, MULTIPLIERS = GROUPS * GROUP, SUMS = BM * BOX / GROUP;
     static constexpr int DOWN = DOWN_, RIGHT = RIGHT_, SPLIT = SPLIT_, BLOCKS = DOWN * RIGHT * SPLIT;
-    static constexpr int A_BYTES = BM * ROW_BYTES, BOX_BYTES = BK * ROW_BYTES;
+    static constexpr int A_BYTES = BM * ROW_BYTES, BOX_BYTES = BOX * ROW_BYTES;
     static constexpr int STAGE_BYTES = A_BYTES + GROUPS * BOX_BYTES;
     static constexpr int PART = SUMS / SPLIT;  // sums of a thread that a block gets from each of the others
     static constexpr int PART_BYTES = PART * MULTIPLIERS * sizeof(float), EXCHANGE_BYTES = (SPLIT - 1) * PART_BYTES;
     static constexpr int THREADS = MULTIPLIERS + PRODUCERS;
-    static_assert(BM % 16 == 0 && BM / RIGHT % 8 == 0 && BK / DOWN % 8 == 0, "parts with whole swizzles");
+    static_assert(BM % 16 == 0 && BM / RIGHT % 8 == 0 && BOX / DOWN % 8 == 0, "parts with whole swizzles");
     static_assert(SPLIT == 1 || DOWN * RIGHT == 1, "blocks share one or the other");
     static_assert(SUMS % (2 * SPLIT) == 0, "parts are pairs of accumulators");
 };
@@ -37,7 +42,7 @@ struct Place {
     __device__ __forceinline__ void copy(unsigned to, unsigned full, const TensorMap& a_map, const TensorMap& b_map,
                                          int block_row, int block_col, int k0) const
     {
-        constexpr int ROWS_OF_A = T::BM / T::RIGHT, ROWS_OF_B = T::BK / T::DOWN;
+        constexpr int ROWS_OF_A = T::BM / T::RIGHT, ROWS_OF_B = T::BOX / T::DOWN;
         arrive_and_expect(full, T::STAGE_BYTES);
         const int a_row = T::RIGHT > 1 ? right * ROWS_OF_A : 0, b_row = T::DOWN > 1 ? down * ROWS_OF_B : 0;
         const unsigned a_tile = to + a_row * T::ROW_BYTES, b_tile = to + T::A_BYTES + b_row * T::ROW_BYTES;
@@ -49,10 +54,11 @@ struct Place {
         for (int box = 0; box < T::GROUPS; ++box) {
             constexpr int FIRSTS = ((1 << T::DOWN * T::RIGHT) - 1) / ((1 << T::RIGHT) - 1);  // of each row of blocks
             const int col = block_col + box * T::BOX;
+            const int x = T::B_BY_K ? k0 : col, y = T::B_BY_K ? col : k0;
             if (T::DOWN > 1)
-                copy_box_to_all(b_tile + box * T::BOX_BYTES, b_map, col, k0 + b_row, full, FIRSTS << right);
+                copy_box_to_all(b_tile + box * T::BOX_BYTES, b_map, x, y + b_row, full, FIRSTS << right);
             else
-                copy_box(b_tile + box * T::BOX_BYTES, b_map, col, k0, full);
+                copy_box(b_tile + box * T::BOX_BYTES, b_map, x, y, full);
         }
     }
 
@@ -74,8 +80,18 @@ struct Place {
 
 // ANCHOR: product
 // bf16 as a type of its own, by which a product is found whose left factor has neighbouring rows side by side: the
-// columns of B, as they lie.
+// columns of B, as they lie. Other numbers have no such products: their type stands for itself.
 struct Columns {};
+
+template <typename Element>
+struct LeftOf {
+    using Type = Element;
+};
+
+template <>
+struct LeftOf<Bf16> {
+    using Type = Columns;
+};
 
 #define NAMES_8 "%0, %1, %2, %3, %4, %5, %6, %7"
 #define NAMES_16 NAMES_8 ", %8, %9, %10, %11, %12, %13, %14, %15"
@@ -90,7 +106,10 @@ struct Columns {};
 #define SUMS_48(d, i) SUMS_32(d, i), SUMS_16(d, i + 32)
 #define SUMS_56(d, i) SUMS_48(d, i), SUMS_8(d, i + 48)
 #define SUMS_72(d, i) SUMS_64(d, i), SUMS_8(d, i + 64)
-#define PRODUCT_ACROSS(N, ...) PRODUCT(Columns, N, "k16.f32.bf16.bf16", ", 1, 0", __VA_ARGS__)
+#define PRODUCT_ACROSS(N, ...)                                        \
+    PRODUCT(Columns, N, "k16.f32.bf16.bf16", ", 1, 0", __VA_ARGS__)   \
+    PRODUCT(float, N, "k8.f32.tf32.tf32", "", __VA_ARGS__)            \
+    PRODUCT(E4m3, N, "k32.f32.e4m3.e4m3", "", __VA_ARGS__)
 PRODUCT_ACROSS(16, NAMES_8, SUMS_8, 8, 8, 9, 10)
 PRODUCT_ACROSS(32, NAMES_16, SUMS_16, 16, 16, 17, 18)
 PRODUCT_ACROSS(48, NAMES_24, SUMS_24, 24, 24, 25, 26)
@@ -104,12 +123,15 @@ PRODUCT_ACROSS(144, NAMES_72, SUMS_72, 72, 72, 73, 74)
 
 // ANCHOR: multiply
 // acc = the products of the next `steps` pairs of tiles, at least one. The loop is that of multiply_steps, and has its
-// form for the reason given there; the factors change places.
+// form for the reason given there; the factors change places. Where T::PROMOTES, acc begins at zero in
+// each step, and is added to `sums` in FP32, rounded, as in v12_fp8.
 template <typename T>
-__device__ __forceinline__ void multiply_across(float (&acc)[T::SUMS], Ring<T, T::STAGES>& ring, int steps,
-                                                const Place<T>& place)
+__device__ __forceinline__ void multiply_across(float (&acc)[T::SUMS], float (&sums)[T::SUMS],
+                                                Ring<T, T::STAGES>& ring, int steps, const Place<T>& place)
 {
-    constexpr int EIGHT_ROWS = 8 * T::ROW_BYTES, MK = 16;
+    using Element = typename T::Element;
+    constexpr int EIGHT_ROWS = 8 * T::ROW_BYTES, MK = 32 / sizeof(Element);
+    constexpr int B_K_BYTES = T::B_BY_K ? sizeof(Element) : T::ROW_BYTES;  // from one k to the next
     unsigned before = 0;
     int step = 0;
     do {
@@ -119,15 +141,24 @@ __device__ __forceinline__ void multiply_across(float (&acc)[T::SUMS], Ring<T, T
         fence_products();
         #pragma unroll
         for (int k = 0; k < T::BK; k += MK)
-            multiply(Columns(), acc, columns + k * T::ROW_BYTES / 16, rows + k * sizeof(Bf16) / 16, step + k);
+            multiply(typename LeftOf<Element>::Type(), acc, columns + k * B_K_BYTES / 16,
+                     rows + k * sizeof(Element) / 16, T::PROMOTES ? k : step + k);
         commit_products();
-        wait_products<1>();  // the step before is done -> its tiles may be overwritten
-        if (step > 0) place.release(before);
-        before = ring.empty();
+        wait_products<T::PROMOTES ? 0 : 1>();  // the step before is done -> its tiles may be overwritten
+        if constexpr (T::PROMOTES) {
+            place.release(ring.empty());
+            #pragma unroll
+            for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
+        } else {
+            if (step > 0) place.release(before);
+            before = ring.empty();
+        }
         ring.advance();
     } while (++step < steps);
-    wait_products<0>();
-    place.release(before);
+    if constexpr (!T::PROMOTES) {
+        wait_products<0>();
+        place.release(before);
+    }
 }
 // ANCHOR_END: multiply
 
@@ -277,7 +308,12 @@ __device__ __forceinline__ void multiply_tile_across(int M, int N, int K, const 
         return make_int2(block_row + at.x, own_col + at.y);
     };
     float acc[T::SUMS] = {};
-    if (T::SPLIT == 1 || steps > 0) multiply_across<T>(acc, ring, steps, place);
+    if constexpr (T::PROMOTES) {
+        float of_step[T::SUMS] = {};
+        if (T::SPLIT == 1 || steps > 0) multiply_across<T>(of_step, acc, ring, steps, place);
+    } else {
+        if (T::SPLIT == 1 || steps > 0) multiply_across<T>(acc, acc, ring, steps, place);
+    }
     if constexpr (T::SPLIT > 1) {
         float sums[T::PART];
         share_sums<T>(sums, acc, tiles_at + ring.EXCHANGE_AT, place.rank);

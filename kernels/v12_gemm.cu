@@ -7,28 +7,13 @@
 // on 16 bytes. `any`, `split`, `fused`: the whole epilogue; of the others alpha alone.
 // C = activation(alpha * A * B + beta * old + bias), any M, N, K. Launch: as the host's table of plans says.
 // arch: compute_90a
-#include "v12_across.cuh"
-#include "v12_gemm.cuh"
+#include "v12_declare.cuh"
 
 // ANCHOR: kernel
-#define PARAMETERS(OUT)                                                                                               \
-    int M, int N, int K, const __grid_constant__ Epilogue epilogue, const __grid_constant__ TensorMap a_map,          \
-        const __grid_constant__ TensorMap b_map, const __grid_constant__ TensorMap c_map, const OUT *old, OUT *C
+#define ACROSS(NAME, PER_SM, HOW, ...)                                     \
+    ACROSS_TO(NAME##_f32, float, PER_SM, HOW, Bf16, false, __VA_ARGS__)    \
+    ACROSS_TO(NAME##_bf16, Bf16, PER_SM, HOW, Bf16, false, __VA_ARGS__)
 
-#define ACROSS_TO(NAME, OUT, PER_SM, HOW, ...)                                                                        \
-    extern "C" __global__ void __launch_bounds__(Across<__VA_ARGS__>::THREADS, PER_SM)                                \
-    __cluster_dims__(Across<__VA_ARGS__>::BLOCKS, 1, 1) gemm_v12_##NAME(PARAMETERS(OUT))                              \
-    {                                                                                                                 \
-        multiply_tile_across<Across<__VA_ARGS__>, HOW>(M, N, K, epilogue, a_map, b_map, c_map, old, C);               \
-    }
-#define ACROSS(NAME, ...) ACROSS_TO(NAME##_f32, float, __VA_ARGS__) ACROSS_TO(NAME##_bf16, Bf16, __VA_ARGS__)
-
-#define STAYS_TO(NAME, OUT, ...)                                                                                      \
-    extern "C" __global__ void __launch_bounds__(Plan<__VA_ARGS__>::THREADS) __cluster_dims__(CLUSTER, 1, 1)          \
-    gemm_v12_##NAME(PARAMETERS(OUT))                                                                                  \
-    {                                                                                                                 \
-        multiply_staying<Plan<__VA_ARGS__>>(M, N, K, epilogue, a_map, b_map, c_map, old);                             \
-    }
 #define STAYS(NAME, ...) STAYS_TO(NAME##_f32, float, __VA_ARGS__) STAYS_TO(NAME##_bf16, Bf16, __VA_ARGS__)
 
 //     name, blocks on a multiprocessor, how C leaves, rows, columns / 64, pairs in the ring, cluster

@@ -8,15 +8,36 @@
 #include "v12_turns.cuh"
 
 // A plan: tiles in shared memory, with space for boxes of C behind them; whether warpgroups take tiles in turns;
-// whether more than alpha is applied to C.
-template <typename Tiles_, bool TURNS_, bool FUSED_ = false>
+// whether more than alpha is applied to C; whether sums leave the unit after each step.
+template <typename Tiles_, bool TURNS_, bool FUSED_ = false, bool PROMOTES_ = false>
 struct Plan {
     using T = Tiles_;
-    static constexpr bool TURNS = TURNS_, FUSED = FUSED_;
+    static constexpr bool TURNS = TURNS_, FUSED = FUSED_, PROMOTES = PROMOTES_;
+    // Accumulators of a thread: of FP8 some are promoted, and are there twice.
+    static constexpr int ACCUMULATORS = T::SUMS * (TURNS ? T::GROUPS : sizeof(typename T::Element) == 1 ? 2 : 1);
     // Where registers move between warpgroups, a whole one copies.
-    static constexpr int COPIERS = TURNS && T::SUMS * T::GROUPS > 128 ? GROUP : PRODUCERS;
+    static constexpr int COPIERS = ACCUMULATORS > 128 ? GROUP : PRODUCERS;
+    static_assert(!(TURNS && PROMOTES), "a warpgroup has no registers for both");
     static constexpr int THREADS = T::MULTIPLIERS + COPIERS;
 };
+
+// ANCHOR: promote
+// sums += the products of each of the next `steps` pairs of tiles. Those of a step begin at zero, and are added to the
+// others in FP32, rounded, as in v12_fp8. While this warpgroup adds, the other multiplies.
+template <typename T>
+__device__ __forceinline__ void promote_steps(float (&sums)[T::SUMS], Ring<T, T::STAGES>& ring, int steps)
+{
+    float acc[T::SUMS] = {};
+    for (int step = 0; step < steps; ++step, ring.advance()) {
+        wait(ring.full(), ring.parity);
+        multiply_tiles<T>(acc, ring.tiles(), 0);  // acc is new
+        wait_products<0>();
+        release_shared_tiles(ring.empty());
+        #pragma unroll
+        for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
+    }
+}
+// ANCHOR_END: promote
 
 // ANCHOR: kernel
 template <typename P, typename Out>
@@ -85,7 +106,10 @@ __device__ __forceinline__ void multiply_staying(int M, int N, int K, const Epil
         for (int tile = first; tile < order.count(); tile += clusters) {
             const int2 at = order.place(tile);
             float acc[T::SUMS] = {};
-            multiply_steps<T>(acc, ring, steps, release_shared_tiles);
+            if constexpr (P::PROMOTES)
+                promote_steps<T>(acc, ring, steps);
+            else
+                multiply_steps<T>(acc, ring, steps, release_shared_tiles);
             store(acc, (at.x * CLUSTER + rank) * T::BM + group * T::GROUP_ROWS, at.y * T::BN);
         }
     }

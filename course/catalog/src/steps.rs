@@ -119,12 +119,15 @@ const fn tensor(name: &'static str, (source, operands, result): (&'static str, F
     CatalogKernel { name, source: Some(source), work: on_tensor_cores(operands, result) }
 }
 
-/// Returns a kernel with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
+/// Returns work with B stored as N × K: `wgmma` reads B as K × N only in formats of 16 bits.
+const fn by_k(operands: Format, result: Format, fast_accumulation: bool) -> Work {
+    Work::Tensor { operands, result, b_transposed: true, fast_accumulation }
+}
+
 const fn with_b_transposed(
     name: &'static str, (source, operands, result, fast_accumulation): (&'static str, Format, Format, bool),
 ) -> CatalogKernel {
-    let work = Work::Tensor { operands, result, b_transposed: true, fast_accumulation };
-    CatalogKernel { name, source: Some(source), work }
+    CatalogKernel { name, source: Some(source), work: by_k(operands, result, fast_accumulation) }
 }
 
 /// Prefix that records put before the entry point of a kernel in Rust.
@@ -265,11 +268,18 @@ pub const STEPS: &[Step] = steps! {
         with_b_transposed("v12_fp8", Format::E4m3, Format::Bf16, false): "gemm_v12_fp8_bf16";
         plain(on_tensor_cores(Format::Bf16, Format::Fp32)): "v12_gemm_f32";
         plain(on_tensor_cores(Format::Bf16, Format::Bf16)): "v12_gemm_bf16";
+        plain(on_tensor_cores(Format::Tf32, Format::Fp32)): "v12_gemm_tf32_f32";
+        plain(by_k(Format::Tf32, Format::Fp32, false)): "v12_gemm_tf32_nt_f32";
+        plain(by_k(Format::E4m3, Format::Fp32, false)): "v12_gemm_e4m3_f32";
+        plain(by_k(Format::E4m3, Format::Bf16, false)): "v12_gemm_e4m3_bf16";
+        plain(by_k(Format::E4m3, Format::Fp32, true)): "v12_gemm_e4m3_fast_f32";
+        plain(by_k(Format::E4m3, Format::Bf16, true)): "v12_gemm_e4m3_fast_bf16";
     ];
 };
 
 /// Sources of the kernels that the libraries of v11 and v12 choose from; no step runs one of them alone.
-pub const LIBRARY_SOURCES: [&str; 4] = ["v11_gemm", "v11_pack", "v12_gemm", "v12_pack"];
+pub const LIBRARY_SOURCES: [&str; 6] =
+    ["v11_gemm", "v11_pack", "v12_gemm", "v12_gemm_tf32", "v12_gemm_e4m3", "v12_pack"];
 
 /// A step that is a program of its own, without kernels: not in [`STEPS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

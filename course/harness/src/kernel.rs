@@ -211,6 +211,8 @@ pub enum OpenLibraryFn {
     Fp32(OpenLibrary),
     Bf16(OpenLibrary<Bf16, f32>),
     Bf16ToBf16(OpenLibrary<Bf16>),
+    E4m3(OpenLibrary<E4m3, f32>),
+    E4m3ToBf16(OpenLibrary<E4m3, Bf16>),
 }
 
 /// One expression for libraries of all types.
@@ -220,6 +222,8 @@ macro_rules! match_library {
             $crate::kernel::OpenLibraryFn::Fp32($open) => $product,
             $crate::kernel::OpenLibraryFn::Bf16($open) => $product,
             $crate::kernel::OpenLibraryFn::Bf16ToBf16($open) => $product,
+            $crate::kernel::OpenLibraryFn::E4m3($open) => $product,
+            $crate::kernel::OpenLibraryFn::E4m3ToBf16($open) => $product,
         }
     };
 }
@@ -310,16 +314,9 @@ impl Kernel {
         Self::new(name, LaunchKind::Cublas { open, multiply })
     }
 
-    pub const fn library(name: &'static str, open: OpenLibrary) -> Self {
-        Self::new(name, LaunchKind::Library { open: OpenLibraryFn::Fp32(open) })
-    }
-
-    pub const fn library_of_bf16(name: &'static str, open: OpenLibrary<Bf16, f32>) -> Self {
-        Self::new(name, LaunchKind::Library { open: OpenLibraryFn::Bf16(open) })
-    }
-
-    pub const fn library_of_bf16_to_bf16(name: &'static str, open: OpenLibrary<Bf16>) -> Self {
-        Self::new(name, LaunchKind::Library { open: OpenLibraryFn::Bf16ToBf16(open) })
+    /// A product by a library of the step; the catalogue lists whether B is transposed, or FP32 converted to TF32.
+    pub const fn library(name: &'static str, open: OpenLibraryFn) -> Self {
+        Self::new(name, LaunchKind::Library { open })
     }
 
     /// Returns the sibling in Rust, which is launched in the same way; `None` where there is none.
@@ -434,16 +431,18 @@ impl LaunchFn {
 
 impl OpenLibraryFn {
     fn does(self, work: Work) -> bool {
-        match (self, work) {
-            (Self::Fp32(_), Work::Sgemm) => true,
-            (Self::Bf16(_), Work::Tensor { operands, result, .. }) => {
-                (operands, result) == (Format::Bf16, Format::Fp32)
-            }
-            (Self::Bf16ToBf16(_), Work::Tensor { operands, result, .. }) => {
-                (operands, result) == (Format::Bf16, Format::Bf16)
-            }
-            _ => false,
-        }
+        use Format::{Bf16, E4m3, Fp32, Tf32};
+        let Work::Tensor { operands, result, .. } = work else {
+            return matches!((self, work), (Self::Fp32(_), Work::Sgemm));
+        };
+        matches!(
+            (self, operands, result),
+            (Self::Fp32(_), Tf32, Fp32)
+                | (Self::Bf16(_), Bf16, Fp32)
+                | (Self::Bf16ToBf16(_), Bf16, Bf16)
+                | (Self::E4m3(_), E4m3, Fp32)
+                | (Self::E4m3ToBf16(_), E4m3, Bf16)
+        )
     }
 }
 

@@ -8,7 +8,9 @@ use std::process::ExitCode;
 
 use cudarc::driver::{DevicePtr as _, DriverError, LaunchConfig, PushKernelArg};
 use harness::map::{ALIGNED, Element, Matrix, Swizzle};
-use harness::{Gemm, Kernel, KernelSource, Shape, grid_of_tiles, launch_gemm, launch_scaled_gemm, to_i32};
+use harness::{
+    Gemm, Kernel, KernelSource, OpenLibraryFn, Shape, grid_of_tiles, launch_gemm, launch_scaled_gemm, to_i32,
+};
 use v11::gemm::{Product, Sgemm};
 use v11::plans::LARGE;
 
@@ -94,12 +96,15 @@ const KERNELS: &[Kernel] = &[
     .precompiled(),
     shared_out("sgemm_v11_stream_k", code::STREAM_K),
     shared_out("sgemm_v11_rescheduled", code::RESCHEDULED),
-    Kernel::library("v11_gemm", |stream| {
-        let sgemm = Sgemm::load(stream)?;
-        Ok(Box::new(move |product| {
-            Ok(sgemm.multiply(&Product::new(product.shape), product.a, product.b, product.c)?)
-        }))
-    }),
+    Kernel::library(
+        "v11_gemm",
+        OpenLibraryFn::Fp32(|stream| {
+            let sgemm = Sgemm::load(stream)?;
+            Ok(Box::new(move |product| {
+                Ok(sgemm.multiply(&Product::new(product.shape), product.a, product.b, product.c)?)
+            }))
+        }),
+    ),
 ];
 
 /// A kernel whose blocks share out steps of k.

@@ -9,8 +9,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr as _, DevicePtrMut as _,
 use harness::inputs::{Data, elements};
 use harness::light::Product as Light;
 use harness::{Bf16, Gpu, Shape, StepError, blocks, grid_1d, out, session, to_i32};
-use v12::gemm::{Activation, Choice, Gemm, Product};
-use v12::plans::PLANS;
+use v12::gemm::{Activation, Factor as _, Gemm, Product};
 
 /// M, N and K: layers of language models with few and many rows, and squares.
 const SHAPES: [[usize; 3]; 6] =
@@ -25,7 +24,7 @@ const COMPARED: usize = 1 << 20;
 
 struct Bench<'a> {
     gpu: &'a Gpu,
-    gemm: Gemm,
+    gemm: Gemm<Bf16>,
     second: CudaFunction,
     shape: Shape,
     a: CudaSlice<Bf16>,
@@ -60,10 +59,10 @@ impl<'a> Bench<'a> {
         })
     }
 
-    fn fused(&mut self, choice: Option<Choice>) -> Result<(), StepError> {
+    fn fused(&mut self, plan: Option<usize>) -> Result<(), StepError> {
         let product =
             Product { bias: Some(&self.bias), activation: Activation::Gelu, ..Product::new(self.shape) };
-        Ok(self.gemm.multiply_by(&product, choice, &self.a, &self.b, &mut self.c)?)
+        Ok(self.gemm.multiply_by(&product, plan, &self.a, &self.b, &mut self.c)?)
     }
 
     fn second(&mut self) -> Result<(), StepError> {
@@ -113,9 +112,9 @@ impl<'a> Bench<'a> {
         let right = self.result()?;
         self.fused(None)?;
         self.compare(&right, "the chosen plan")?;
-        for (plan, of) in PLANS.iter().enumerate().filter(|(_, plan)| plan.fused) {
+        for (plan, of) in Bf16::PLANS.iter().enumerate().filter(|(_, plan)| plan.fused) {
             self.gpu.stream.memset_zeros(&mut self.c)?;
-            self.fused(Some(Choice { plan, packed: [false; 2], expected: 0.0 }))?;
+            self.fused(Some(plan))?;
             self.compare(&right, of.name)?;
         }
         if let Some(mut product) = self.fused_light() {

@@ -1,4 +1,4 @@
-//! A GEMM library: chooses a plan for each product, and launches its kernel.
+//! A GEMM library: chooses a plan for each product, and launches its kernel. One call for bf16, TF32 and FP8.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -9,24 +9,88 @@ use cudarc::driver::{
     CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig,
 };
 use harness::dependent::argument;
+use harness::inputs::Real;
 pub use harness::library::Error;
 use harness::library::{self, Operand, Scratch, check};
 pub use harness::map::Layout;
 use harness::map::{Element, Matrix, Swizzle, TensorMap};
-use harness::{Bf16, KernelSource, Shape, blocks, code, dependent, to_i32};
+use harness::{Bf16, E4m3, KernelSource, Shape, blocks, code, dependent, to_i32};
 use serde::{Deserialize, Serialize};
 
-use crate::plans::{DEPTH, LINE, PLANS, Plan, ROW_BYTES, TERMS, Work, expected, terms};
+use crate::plans::{OF_BF16, OF_E4M3, OF_TF32, Plan, ROW_BYTES, TERMS, Work, expected, stand_in, terms};
 
-const KERNELS: KernelSource = code!("v12_gemm");
 const PACK: KernelSource = code!("v12_pack");
+
+// ANCHOR: factor
+/// A type of A and B.
+pub trait Factor: Real + DeviceRepr {
+    /// The element as boxes are copied: floats are rounded to TF32 on the way.
+    const ELEMENT: Element;
+    const NAME: &'static str;
+    const CODE: KernelSource;
+    const PLANS: &'static [Plan];
+    /// What names of kernels begin with, after `gemm_v12_`: those whose partial sums are promoted, where a type has
+    /// these, and those whose sums stay in the tensor core.
+    const KINDS: &'static [&'static str];
+    /// Ends of names of kernels, by the type of C, and the bytes of its elements.
+    const RESULTS: &'static [(&'static str, usize)];
+    const PACK: &'static str;
+    /// Kernels read B as N × K: only of 16 bits the tensor core takes it as K × N.
+    const B_BY_K: bool = true;
+    /// Elements in a row of a box, and in a line of L2.
+    const LINE: usize = ROW_BYTES as usize / size_of::<Self>();
+}
+
+const TO_BOTH: &[(&str, usize)] = &[(f32::SUFFIX, size_of::<f32>()), (Bf16::SUFFIX, size_of::<Bf16>())];
+
+impl Factor for Bf16 {
+    const ELEMENT: Element = Element::Bf16;
+    const NAME: &'static str = "bf16";
+    const CODE: KernelSource = code!("v12_gemm");
+    const PLANS: &'static [Plan] = &OF_BF16;
+    const KINDS: &'static [&'static str] = &[""];
+    const RESULTS: &'static [(&'static str, usize)] = TO_BOTH;
+    const PACK: &'static str = "pack_v12";
+    const B_BY_K: bool = false;
+}
+
+/// As TF32.
+impl Factor for f32 {
+    const ELEMENT: Element = Element::Tf32;
+    const NAME: &'static str = "tf32";
+    const CODE: KernelSource = code!("v12_gemm_tf32");
+    const PLANS: &'static [Plan] = &OF_TF32;
+    const KINDS: &'static [&'static str] = &["tf32_"];
+    const RESULTS: &'static [(&'static str, usize)] = &[(f32::SUFFIX, size_of::<f32>())];
+    const PACK: &'static str = "pack_v12_4";
+}
+
+impl Factor for E4m3 {
+    const ELEMENT: Element = Element::E4m3;
+    const NAME: &'static str = "e4m3";
+    const CODE: KernelSource = code!("v12_gemm_e4m3");
+    const PLANS: &'static [Plan] = &OF_E4M3;
+    const KINDS: &'static [&'static str] = &["e4m3_", "e4m3_fast_"];
+    const RESULTS: &'static [(&'static str, usize)] = TO_BOTH;
+    const PACK: &'static str = "pack_v12_1";
+}
+
+/// A type of A and B of which there are products to `R`.
+pub trait To<R: Output>: Factor {}
+
+impl To<f32> for Bf16 {}
+impl To<Bf16> for Bf16 {}
+impl To<f32> for f32 {}
+impl To<f32> for E4m3 {}
+impl To<Bf16> for E4m3 {}
+// ANCHOR_END: factor
 
 /// An element of C.
 pub trait Output: DeviceRepr {
     const ELEMENT: Element;
     /// End of the names of its kernels.
     const SUFFIX: &'static str;
-    /// Place of its kernels among those of both types.
+    /// Place in [`Factor::RESULTS`].
     const INDEX: usize;
 }
 
@@ -65,6 +129,9 @@ pub struct Product<'a, R> {
     /// N floats, one for each column.
     pub bias: Option<&'a CudaSlice<f32>>,
     pub activation: Activation,
+    /// Whether all sums of FP8 stay in the tensor core, which keeps fewer bits of them; otherwise partial sums are added
+    /// in FP32. Other types have one kind of sums.
+    pub fast_sums: bool,
 }
 
 impl<R> Product<'_, R> {
@@ -78,6 +145,7 @@ impl<R> Product<'_, R> {
             old: None,
             bias: None,
             activation: Activation::None,
+            fast_sums: false,
         }
     }
 
@@ -99,17 +167,7 @@ struct Epilogue {
 // SAFETY: plain numbers, laid out as in C.
 unsafe impl DeviceRepr for Epilogue {}
 
-/// A plan for a product, and the operands that are copied for it first.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Choice {
-    /// Index in [`PLANS`].
-    pub plan: usize,
-    pub packed: [bool; 2],
-    /// Expected microseconds.
-    pub expected: f64,
-}
-
-/// Measurements (`cargo xtask tune v12`) by which plans are chosen.
+/// Measurements (`cargo xtask tune v12`) by which plans for one type of A and B are chosen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     pub device: String,
@@ -120,13 +178,32 @@ pub struct Costs {
     pub clusters_at_once: BTreeMap<u32, usize>,
     /// Microseconds of each of the [`terms`], by kernel.
     pub kernels: BTreeMap<String, [f64; TERMS]>,
-    /// The fastest kernels of usual sizes, by shape: of several that are near each other, the terms may name another.
-    pub fastest: BTreeMap<String, [String; 2]>,
+    /// The fastest kernels of usual sizes, by shape, in the order of [`kernel_names`]: of several that are near each
+    /// other, the terms may name another.
+    pub fastest: BTreeMap<String, Vec<String>>,
 }
 
 impl Costs {
-    pub fn committed() -> Self {
+    /// Returns the costs of all types that were measured, by their names.
+    pub fn committed() -> BTreeMap<String, Self> {
         serde_json::from_str(include_str!("../data/costs.json")).expect("a test reads it")
+    }
+
+    /// Returns the costs of a type. Until a card has measured it, bf16's [stand in](stand_in) for them.
+    pub fn of<T: Factor>() -> Self {
+        let mut known = Self::committed();
+        known
+            .remove(T::NAME)
+            .unwrap_or_else(|| known.remove(Bf16::NAME).expect("bf16 was measured").standing_in::<T>())
+    }
+
+    fn standing_in<T: Factor>(self) -> Self {
+        let all = lists::<T>().flat_map(|list| T::PLANS.iter().map(move |plan| (list, plan)));
+        let constants = |((kind, suffix), plan): ((&str, &str), &Plan)| {
+            let of_bf16 = |plan: &Plan| self.kernels.get(&kernel_name("", plan, suffix)).copied();
+            Some((kernel_name(kind, plan, suffix), stand_in(plan, of_bf16)?))
+        };
+        Self { kernels: all.filter_map(constants).collect(), fastest: BTreeMap::new(), ..self }
     }
 
     /// Returns how many clusters of a plan have a place at a time.
@@ -135,11 +212,12 @@ impl Costs {
     }
 
     /// Returns the plans of the [`fastest`](Self::fastest) kernels.
-    fn fastest_plans(&self) -> HashMap<[usize; 3], [usize; 2]> {
-        let place = |name: &String, suffix| PLANS.iter().position(|plan| kernel_name(plan, suffix) == *name);
-        let plans = |(shape, [fp32, bf16]): (&String, &[String; 2])| {
+    fn fastest_plans<T: Factor>(&self) -> HashMap<[usize; 3], Vec<usize>> {
+        let names = kernel_names::<T>();
+        let plans = |(shape, fastest): (&String, &Vec<String>)| {
             let sizes: Vec<_> = shape.split('x').filter_map(|size| size.parse().ok()).collect();
-            Some((sizes.try_into().ok()?, [place(fp32, f32::SUFFIX)?, place(bf16, Bf16::SUFFIX)?]))
+            let place = |(names, name): (&Vec<String>, _)| names.iter().position(|known| known == name);
+            Some((sizes.try_into().ok()?, names.iter().zip(fastest).map(place).collect::<Option<_>>()?))
         };
         self.fastest.iter().filter_map(plans).collect()
     }
@@ -147,14 +225,14 @@ impl Costs {
 
 /// The kernels, loaded, for products in one stream, where they may share the memory for packed operands.
 #[derive(Debug)]
-pub struct Gemm {
+pub struct Gemm<T: Factor> {
     stream: Arc<CudaStream>,
-    /// Kernels of [`PLANS`] with C in FP32, and in bf16.
-    kernels: [Vec<PlanKernel>; 2],
-    /// Plans of usual sizes, by M, N and K, for both.
-    fastest: HashMap<[usize; 3], [usize; 2]>,
+    /// Kernels as [`kernel_names`] lists them.
+    kernels: Vec<Vec<PlanKernel>>,
+    /// Plans of usual sizes, by M, N and K, for each list.
+    fastest: HashMap<[usize; 3], Vec<usize>>,
     pack: CudaFunction,
-    packed: RefCell<[Scratch<Bf16>; 2]>,
+    packed: RefCell<[Scratch<T>; 2]>,
     n_sms: usize,
 }
 
@@ -167,27 +245,25 @@ struct PlanKernel {
     constants: Option<[f64; TERMS]>,
 }
 
-impl Gemm {
+impl<T: Factor> Gemm<T> {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
         let context = stream.context();
         let n_sms = library::count_sms(context)?;
-        let module = KERNELS.load(context)?;
-        let costs = Costs::committed();
-        let kernels = |suffix: &str| -> Result<Vec<PlanKernel>, DriverError> {
-            let kernels = PLANS.iter().map(|plan| {
-                let name = kernel_name(plan, suffix);
-                let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes;
-                let function = library::load_kernel(&module, &name, bytes)?;
-                let constants = costs.kernels.get(&name).copied();
-                Ok(PlanKernel { function, at_once: costs.at_once(plan), constants })
-            });
-            kernels.collect()
+        let module = T::CODE.load(context)?;
+        let costs = Costs::of::<T>();
+        let load = |(plan, name): (&Plan, String)| -> Result<PlanKernel, DriverError> {
+            let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes;
+            let function = library::load_kernel(&module, &name, bytes)?;
+            let constants = costs.kernels.get(&name).copied();
+            Ok(PlanKernel { function, at_once: costs.at_once(plan), constants })
         };
+        let kernels =
+            kernel_names::<T>().into_iter().map(|names| T::PLANS.iter().zip(names).map(load).collect());
         Ok(Self {
             stream: stream.clone(),
-            kernels: [kernels(f32::SUFFIX)?, kernels(Bf16::SUFFIX)?],
-            fastest: costs.fastest_plans(),
-            pack: PACK.load(context)?.load_function("pack_v12")?,
+            kernels: kernels.collect::<Result<_, _>>()?,
+            fastest: costs.fastest_plans::<T>(),
+            pack: PACK.load(context)?.load_function(T::PACK)?,
             packed: RefCell::default(),
             n_sms,
         })
@@ -197,43 +273,50 @@ impl Gemm {
     pub fn multiply<R: Output>(
         &self,
         product: &Product<'_, R>,
-        a: &impl DevicePtr<Bf16>,
-        b: &impl DevicePtr<Bf16>,
+        a: &impl DevicePtr<T>,
+        b: &impl DevicePtr<T>,
         c: &mut impl DevicePtrMut<R>,
-    ) -> Result<(), Error> {
+    ) -> Result<(), Error>
+    where
+        T: To<R>,
+    {
         self.multiply_by(product, None, a, b, c)
     }
 
-    /// Enqueues the product by a plan of the caller's choice, or else by that of the least expected time.
+    /// Enqueues the product by a plan of the caller's choice, of [`Factor::PLANS`], or else by that of the least
+    /// expected time.
     ///
     /// # Panics
     /// Panics if there is no such plan.
     pub fn multiply_by<R: Output>(
         &self,
         product: &Product<'_, R>,
-        choice: Option<Choice>,
-        a: &impl DevicePtr<Bf16>,
-        b: &impl DevicePtr<Bf16>,
+        plan: Option<usize>,
+        a: &impl DevicePtr<T>,
+        b: &impl DevicePtr<T>,
         c: &mut impl DevicePtrMut<R>,
-    ) -> Result<(), Error> {
-        let Shape { m, n, k } = product.shape;
+    ) -> Result<(), Error>
+    where
+        T: To<R>,
+    {
+        let Shape { m, n, .. } = product.shape;
         let more = [
             ("the old C", m, n, product.old.map_or(m.saturating_mul(n), CudaSlice::len)),
             ("bias", 1, n, product.bias.map_or(n, CudaSlice::len)),
         ];
-        check(product.shape, [a.len(), b.len(), c.len()], &more, LINE)?;
+        check(product.shape, [a.len(), b.len(), c.len()], &more, T::LINE)?;
         let (a, _reading_a) = a.device_ptr(&self.stream);
         let (b, _reading_b) = b.device_ptr(&self.stream);
         let (c, _writing_c) = c.device_ptr_mut(&self.stream);
         let old = product.old.map(|old| old.device_ptr(&self.stream));
         let bias = product.bias.map(|bias| bias.device_ptr(&self.stream));
-        let operands = [operand(a, [m, k], product.a), operand(b, [k, n], product.b)];
+        let operands = operands::<T, R>(product, [a, b]);
         let c = Matrix { address: c, rows: m, cols: n, pitch: n, element: R::ELEMENT };
-        let choice = choice.unwrap_or_else(|| self.choose(product, operands, c));
+        let plan = plan.unwrap_or_else(|| self.choose(product, operands, c));
         let mut packed = self.packed.borrow_mut();
         let mut matrices = operands.map(|operand| operand.matrix);
         for (i, operand) in operands.into_iter().enumerate() {
-            if choice.packed[i] {
+            if !operand.is_ready() {
                 matrices[i] = self.pack(operand, &mut packed[i])?;
             }
         }
@@ -244,13 +327,13 @@ impl Gemm {
             activation: product.activation,
         };
         let old = old.as_ref().map_or(c.address, |(address, _)| *address);
-        self.launch::<R>(product.shape, choice.plan, epilogue, matrices, old, c)
+        self.launch(product, plan, epilogue, matrices, old, c)
     }
 
     /// Returns the [places](Costs::clusters_at_once) of this device.
     pub fn clusters_at_once(&self) -> Result<BTreeMap<u32, usize>, Error> {
         let mut found = BTreeMap::new();
-        for (plan, kernel) in PLANS.iter().zip(&self.kernels[0]) {
+        for (plan, kernel) in T::PLANS.iter().zip(&self.kernels[0]) {
             let config = plan.launch(Shape::square(1), self.n_sms);
             let places = kernel.function.occupancy_max_active_clusters(config, &self.stream)?;
             let most: &mut usize = found.entry(plan.cluster()).or_default();
@@ -260,51 +343,53 @@ impl Gemm {
     }
 
     // ANCHOR: choose
-    /// Returns all plans that can do a product, with the time that is expected of each.
+    /// Returns all plans that can do a product, with the microseconds that are expected of each.
     fn choices<R: Output>(
         &self,
         product: &Product<'_, R>,
         operands: [Operand; 2],
         c: Matrix,
-    ) -> impl Iterator<Item = Choice> {
-        let packed = operands.map(|operand| !operand.is_ready());
+    ) -> impl Iterator<Item = (usize, f64)> {
         let (anywhere, fused) = (!c.can_be_mapped(), product.needs_epilogue());
         let can = move |plan: &Plan| (plan.anywhere || !anywhere) && (plan.fused || !fused);
-        let all = PLANS.iter().enumerate().filter(move |(_, plan)| can(plan));
-        let work = Work { shape: product.shape, result_bytes: size_of::<R>(), packed };
+        let all = T::PLANS.iter().enumerate().filter(move |(_, plan)| can(plan));
+        let work = Work {
+            shape: product.shape,
+            factor_bytes: size_of::<T>(),
+            result_bytes: size_of::<R>(),
+            b_by_k: T::B_BY_K,
+            packed: operands.map(|operand| !operand.is_ready()),
+        };
+        let kernels = &self.kernels[list_of::<T, R>(product)];
         all.map(move |(i, plan)| {
-            let kernel = &self.kernels[R::INDEX][i];
-            let cost = |constants| expected(&constants, &terms(plan, &work, kernel.at_once));
-            let expected = kernel.constants.map_or(f64::INFINITY, cost);
-            Choice { plan: i, packed, expected }
+            let cost = |constants| expected(&constants, &terms(plan, &work, kernels[i].at_once));
+            (i, kernels[i].constants.map_or(f64::INFINITY, cost))
         })
     }
 
-    fn choose<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> Choice {
+    fn choose<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> usize {
         let Shape { m, n, k } = product.shape;
-        let known = self.fastest.get(&[m, n, k]).map(|plans| plans[R::INDEX]);
-        let is_known = |choice: &Choice| choice.packed == [false; 2] && known == Some(choice.plan);
+        let known = self.fastest.get(&[m, n, k]).map(|plans| plans[list_of::<T, R>(product)]);
+        let known = known.filter(|_| operands.iter().all(|operand| operand.is_ready()));
         let all = || self.choices(product, operands, c);
-        let least = || all().min_by(|a, b| a.expected.total_cmp(&b.expected));
-        let known = known.and_then(|_| all().find(is_known));
+        let known = known.filter(|known| all().any(|(plan, _)| plan == *known));
+        let least = || all().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(plan, _)| plan);
         known.or_else(least).expect("some plans store any C, with any epilogue")
     }
     // ANCHOR_END: choose
 
-    /// Returns all choices for a plain product of matrices that are stored row after row without gaps.
-    pub fn all_choices<R: Output>(&self, shape: Shape) -> Vec<Choice> {
-        let Shape { m, n, k } = shape;
-        let operands = [operand(0, [m, k], Layout::AsIs), operand(0, [k, n], Layout::AsIs)];
+    /// Returns all plans that can do a product of matrices that are stored row after row without gaps.
+    pub fn possible_plans<R: Output>(&self, product: &Product<'_, R>) -> Vec<usize> {
+        let Shape { m, n, .. } = product.shape;
         let c = Matrix { address: 0, rows: m, cols: n, pitch: n, element: R::ELEMENT };
-        self.choices(&Product::<R>::new(shape), operands, c).collect()
+        self.choices(product, operands::<T, R>(product, [0; 2]), c).map(|(plan, _)| plan).collect()
     }
 
     /// Returns a copy of an operand, row-major with rows that start on lines of L2.
-    fn pack(&self, operand: Operand, scratch: &mut Scratch<Bf16>) -> Result<Matrix, Error> {
-        const TILE: u32 = 64;
+    fn pack(&self, operand: Operand, scratch: &mut Scratch<T>) -> Result<Matrix, Error> {
         const THREADS: (u32, u32, u32) = (32, 8, 1);
         let Matrix { address, rows, cols, .. } = operand.matrix;
-        let copy = scratch.copy_of(operand.matrix, LINE, &self.stream)?;
+        let copy = scratch.copy_of(operand.matrix, T::LINE, &self.stream)?;
         let [n_rows, n_cols, n_pitch] = [rows, cols, copy.pitch].map(to_i32);
         let turned = i32::from(operand.layout == Layout::Transposed);
         let mut arguments = [
@@ -316,7 +401,7 @@ impl Gemm {
             argument(&copy.address),
         ];
         let config = LaunchConfig {
-            grid_dim: (blocks(copy.pitch, TILE), blocks(rows, TILE), 1),
+            grid_dim: (blocks(copy.pitch, T::LINE as u32), blocks(rows, T::LINE as u32), 1),
             block_dim: THREADS,
             shared_mem_bytes: 0,
         };
@@ -328,18 +413,19 @@ impl Gemm {
 
     fn launch<R: Output>(
         &self,
-        shape: Shape,
+        product: &Product<'_, R>,
         plan: usize,
         epilogue: Epilogue,
         [a, b]: [Matrix; 2],
         old: CUdeviceptr,
         c: Matrix,
     ) -> Result<(), Error> {
-        let (plan, kernel) = (&PLANS[plan], &self.kernels[R::INDEX][plan].function);
-        let [rows_of_a, rows_of_b, rows_of_c] = plan.box_rows();
+        let (plan, kernel) = (&T::PLANS[plan], &self.kernels[list_of::<T, R>(product)][plan].function);
+        let [rows_of_a, rows_of_b, rows_of_c] = plan.box_rows(T::B_BY_K);
+        let shape = product.shape;
         let [m, n, k] = [shape.m, shape.n, shape.k].map(to_i32);
-        let a_map = a.map(rows_of_a, DEPTH, Swizzle::ByRow)?;
-        let b_map = b.map(rows_of_b, DEPTH, Swizzle::ByRow)?;
+        let a_map = a.map(rows_of_a, T::LINE as u32, Swizzle::ByRow)?;
+        let b_map = b.map(rows_of_b, T::LINE as u32, Swizzle::ByRow)?;
         let row = ROW_BYTES / size_of::<R>() as u32;
         // Kernels that store C from registers take a map, and do not read it.
         let c_map: TensorMap = if plan.anywhere { a_map } else { c.map(rows_of_c, row, Swizzle::ByRow)? };
@@ -362,11 +448,35 @@ impl Gemm {
     }
 }
 
-/// Returns the name of a plan's kernel for C of one type.
-pub fn kernel_name(plan: &Plan, suffix: &str) -> String {
-    format!("gemm_v12_{}_{suffix}", plan.name)
+/// Returns the name of a plan's kernel of one [kind](Factor::KINDS) for C of one type.
+fn kernel_name(kind: &str, plan: &Plan, suffix: &str) -> String {
+    format!("gemm_v12_{kind}{}_{suffix}", plan.name)
 }
 
-fn operand(address: CUdeviceptr, sizes: [usize; 2], layout: Layout) -> Operand {
-    Operand::new(Element::Bf16, address, sizes, layout)
+/// Returns kinds of sums and types of C of a type's kernels.
+fn lists<T: Factor>() -> impl Iterator<Item = (&'static str, &'static str)> {
+    T::KINDS.iter().flat_map(|kind| T::RESULTS.iter().map(move |(suffix, _)| (*kind, *suffix)))
+}
+
+/// Returns the names of a type's kernels: for each kind and type of C, those of all plans.
+pub fn kernel_names<T: Factor>() -> Vec<Vec<String>> {
+    let of = |(kind, suffix)| T::PLANS.iter().map(|plan| kernel_name(kind, plan, suffix)).collect();
+    lists::<T>().map(of).collect()
+}
+
+/// Returns the list of [`kernel_names`] that has a product's kernels.
+pub fn list_of<T: Factor, R: Output>(product: &Product<'_, R>) -> usize {
+    let kind = if product.fast_sums { T::KINDS.len() - 1 } else { 0 };
+    kind * T::RESULTS.len() + R::INDEX
+}
+
+/// Returns A and B as kernels read them.
+fn operands<T: Factor, R>(product: &Product<'_, R>, [a, b]: [CUdeviceptr; 2]) -> [Operand; 2] {
+    let Shape { m, n, k } = product.shape;
+    let (size_of_b, layout_of_b) = match (T::B_BY_K, product.b) {
+        (false, layout) => ([k, n], layout),
+        (true, Layout::AsIs) => ([n, k], Layout::Transposed),
+        (true, Layout::Transposed) => ([n, k], Layout::AsIs),
+    };
+    [Operand::new(T::ELEMENT, a, [m, k], product.a), Operand::new(T::ELEMENT, b, size_of_b, layout_of_b)]
 }

@@ -14,8 +14,11 @@ use cudarc::driver::{
 use harness::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 use harness::parts::{Parts, parts};
 use harness::{
-    Bf16, E4m3, Gemm, Kernel, KernelSource, Shape, code, grid_of_tiles, launch_scaled_gemm, to_i32,
+    Bf16, E4m3, Gemm, Kernel, KernelSource, OpenLibraryFn, Shape, code, grid_of_tiles, launch_scaled_gemm,
+    to_i32,
 };
+use v12::gemm::Layout::{self, AsIs, Transposed};
+use v12::gemm::{Output, To};
 
 /// The launch of a kernel, and the boxes that it copies.
 #[derive(Clone, Copy)]
@@ -186,20 +189,50 @@ fn kernels() -> Vec<Kernel> {
     let fp8 = [both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST), both_of_fp8!("gemm_v12_fp8", FP8)];
     let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());
     let libraries = [
-        Kernel::library_of_bf16("v12_gemm_f32", open_library),
-        Kernel::library_of_bf16_to_bf16("v12_gemm_bf16", open_library),
+        Kernel::library("v12_gemm_f32", OpenLibraryFn::Bf16(|stream| open_library(stream, AsIs, false))),
+        Kernel::library(
+            "v12_gemm_bf16",
+            OpenLibraryFn::Bf16ToBf16(|stream| open_library(stream, AsIs, false)),
+        ),
+        Kernel::library("v12_gemm_tf32_f32", OpenLibraryFn::Fp32(|stream| open_library(stream, AsIs, false))),
+        Kernel::library(
+            "v12_gemm_tf32_nt_f32",
+            OpenLibraryFn::Fp32(|stream| open_library(stream, Transposed, false)),
+        ),
+        Kernel::library(
+            "v12_gemm_e4m3_f32",
+            OpenLibraryFn::E4m3(|stream| open_library(stream, Transposed, false)),
+        ),
+        Kernel::library(
+            "v12_gemm_e4m3_bf16",
+            OpenLibraryFn::E4m3ToBf16(|stream| open_library(stream, Transposed, false)),
+        ),
+        Kernel::library(
+            "v12_gemm_e4m3_fast_f32",
+            OpenLibraryFn::E4m3(|stream| open_library(stream, Transposed, true)),
+        ),
+        Kernel::library(
+            "v12_gemm_e4m3_fast_bf16",
+            OpenLibraryFn::E4m3ToBf16(|stream| open_library(stream, Transposed, true)),
+        ),
     ];
     mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).chain(libraries).collect()
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
-type Multiply<R> = Box<dyn Fn(harness::Product<'_, Bf16, R>) -> Result<(), Failure>>;
+type Multiply<T, R> = Box<dyn Fn(harness::Product<'_, T, R>) -> Result<(), Failure>>;
 
-fn open_library<R: v12::gemm::Output>(stream: &Arc<CudaStream>) -> Result<Multiply<R>, Failure> {
-    let gemm = v12::gemm::Gemm::load(stream)?;
+/// Starts the library for products with B stored in one order, and with one kind of sums.
+fn open_library<T: To<R>, R: Output>(
+    stream: &Arc<CudaStream>,
+    order_of_b: Layout,
+    fast_sums: bool,
+) -> Result<Multiply<T, R>, Failure> {
+    let gemm = v12::gemm::Gemm::<T>::load(stream)?;
     Ok(Box::new(move |product| {
         let harness::Product { shape, a, b, c } = product;
-        Ok(gemm.multiply(&v12::gemm::Product::new(shape), a, b, c)?)
+        let product = v12::gemm::Product { b: order_of_b, fast_sums, ..v12::gemm::Product::new(shape) };
+        Ok(gemm.multiply(&product, a, b, c)?)
     }))
 }
 

@@ -1,12 +1,11 @@
-//! The library's plans: one row for each pair of kernels in `kernels/v12_gemm.cu`, and what a product costs with it.
+//! The library's plans: one row for the kernels of a name in `kernels/v12_gemm*.cu`, and what a product costs with it.
 
 use cudarc::driver::LaunchConfig;
 use harness::map::ALIGNED;
-use harness::{Bf16, Shape, blocks, grid_1d};
+use harness::{Shape, blocks, grid_1d};
 
-/// Columns of a box of A and B, and the depth of their tiles, in elements.
-pub const DEPTH: u32 = 64;
-/// Bytes of a row of a box.
+/// Bytes of a row of a box of A or B, and of a line of L2: where rows do not start on lines, a row of a box may lie in
+/// two of them. Also the depth of a step, in all types.
 pub const ROW_BYTES: u32 = 128;
 const GROUP: u32 = 128;
 const PRODUCERS: u32 = 32;
@@ -25,7 +24,7 @@ pub enum Schedule {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// The kernels are `gemm_v12_NAME_f32` and `gemm_v12_NAME_bf16`.
+    /// The end of its kernels' names, but for the type of C.
     pub name: &'static str,
     pub schedule: Schedule,
     /// Rows and columns of a tile of C.
@@ -42,6 +41,8 @@ pub struct Plan {
     pub anywhere: bool,
     /// Applies a whole epilogue, and not `alpha` alone.
     pub fused: bool,
+    /// Threads of the warps that copy.
+    copiers: u32,
 }
 
 const fn plan(name: &'static str, schedule: Schedule, tile: [u32; 2], stages: u32) -> Plan {
@@ -49,7 +50,22 @@ const fn plan(name: &'static str, schedule: Schedule, tile: [u32; 2], stages: u3
         Schedule::Across => [1, 1],
         Schedule::Stays | Schedule::Turns => [2, 1],
     };
-    Plan { name, schedule, tile, stages, shared_by, split: 1, per_sm: 1, anywhere: false, fused: false }
+    let [bm, bn] = tile;
+    // Where the accumulators of a thread are many, a whole warpgroup copies, and gives registers away.
+    let copiers =
+        if matches!(schedule, Schedule::Turns) && bm * bn / GROUP > 128 { GROUP } else { PRODUCERS };
+    Plan {
+        name,
+        schedule,
+        tile,
+        stages,
+        shared_by,
+        split: 1,
+        per_sm: 1,
+        anywhere: false,
+        fused: false,
+        copiers,
+    }
 }
 
 const fn tile(name: &'static str, tile: [u32; 2], stages: u32) -> Plan {
@@ -76,8 +92,13 @@ const fn fused(plan: Plan) -> Plan {
     Plan { fused: true, ..plan }
 }
 
+/// Returns a plan whose accumulators of FP8 are there twice, for those that are promoted.
+const fn promoted(plan: Plan) -> Plan {
+    Plan { copiers: GROUP, ..plan }
+}
+
 // ANCHOR: plans
-pub const PLANS: [Plan; 29] = {
+pub const OF_BF16: [Plan; 29] = {
     use Schedule::{Stays, Turns};
     [
         two(any("any_16x64", [16, 64], 10)),
@@ -113,6 +134,23 @@ pub const PLANS: [Plan; 29] = {
 };
 // ANCHOR_END: plans
 
+// ANCHOR: few
+/// The plans of other types, whose kernels read both operands with neighbouring k side by side.
+const fn few(stays: Plan) -> [Plan; 6] {
+    [
+        two(any("any_16x64", [16, 64], 10)),
+        any("any_64x64", [64, 64], 13),
+        any("any_128x128", [128, 128], 7),
+        share("share_2x1_96x192", [2, 1], [96, 192], 6),
+        two(split("split_4_64x64", 4, [64, 64], 6)),
+        fused(stays),
+    ]
+}
+
+pub const OF_TF32: [Plan; 6] = few(plan("stays_128x256", Schedule::Stays, [128, 256], 4));
+pub const OF_E4M3: [Plan; 6] = few(promoted(plan("stays_128x192", Schedule::Stays, [128, 192], 4)));
+// ANCHOR_END: few
+
 impl Plan {
     /// Returns the number of blocks of a cluster.
     pub fn cluster(&self) -> u32 {
@@ -130,25 +168,19 @@ impl Plan {
         m.div_ceil(rows) * n.div_ceil(cols)
     }
 
-    pub fn steps(k: usize) -> usize {
-        k.div_ceil(DEPTH as usize)
-    }
-
-    /// Returns the rows of boxes of A, B, and C; those of C have rows of 128 bytes.
-    pub fn box_rows(&self) -> [u32; 3] {
-        let [bm, _] = self.tile;
-        let of_c = if self.schedule == Schedule::Across { bm } else { 64 };
-        [bm / self.shared_by[1], DEPTH / self.shared_by[0], of_c]
+    /// Returns the rows of boxes of A, B, and C, all with rows of 128 bytes. B has a row for each k, or for each column.
+    pub fn box_rows(&self, b_by_k: bool) -> [u32; 3] {
+        const EDGE: u32 = 64;
+        let [bm, bn] = self.tile;
+        let of_b = if b_by_k && self.schedule != Schedule::Across { bn } else { EDGE };
+        let of_c = if self.schedule == Schedule::Across { bm } else { EDGE };
+        [bm / self.shared_by[1], of_b / self.shared_by[0], of_c]
     }
 
     fn threads(&self) -> u32 {
         let [bm, bn] = self.tile;
-        match self.schedule {
-            Schedule::Across => bn / 64 * GROUP + PRODUCERS,
-            // Where the accumulators of a thread are many, a whole warpgroup copies, and gives registers away.
-            Schedule::Turns if bm * bn / GROUP > 128 => bm / 64 * GROUP + GROUP,
-            Schedule::Stays | Schedule::Turns => bm / 64 * GROUP + PRODUCERS,
-        }
+        let edge = if self.schedule == Schedule::Across { bn } else { bm };
+        edge / 64 * GROUP + self.copiers
     }
 
     /// Returns bytes of shared memory behind the ring: for parts of C on their way to other blocks, or out.
@@ -175,37 +207,44 @@ impl Plan {
 }
 
 pub const TERMS: usize = 12;
-/// Elements of bf16 in a line of L2: where rows do not start on lines, a row of a box may lie in two of them.
-pub const LINE: usize = 64;
-
 /// A product as the costs of a plan depend on it.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
     pub shape: Shape,
+    /// Bytes of an element of A and B.
+    pub factor_bytes: usize,
     /// Bytes of an element of C.
     pub result_bytes: usize,
+    /// Kernels read B as N × K.
+    pub b_by_k: bool,
     /// A and B are copied first, to rows that start on lines.
     pub packed: [bool; 2],
 }
 
 impl Work {
-    /// Creates the product of matrices that are stored row after row without gaps: those are packed whose rows do not
-    /// start on 16 bytes.
-    pub fn without_gaps(shape: Shape, result_bytes: usize) -> Self {
-        let packed = [shape.k, shape.n].map(|cols| !(cols * size_of::<Bf16>()).is_multiple_of(ALIGNED));
-        Self { shape, result_bytes, packed }
+    /// Returns the product of matrices that are stored row after row without gaps, in the order that kernels read:
+    /// those are packed whose rows do not start on 16 bytes.
+    pub fn without_gaps(shape: Shape, factor_bytes: usize, result_bytes: usize, b_by_k: bool) -> Self {
+        let work = Self { shape, factor_bytes, result_bytes, b_by_k, packed: [false; 2] };
+        Self { packed: work.rows().map(|cols| !(cols * factor_bytes).is_multiple_of(ALIGNED)), ..work }
+    }
+
+    /// Returns the lengths of the rows of A and B.
+    fn rows(&self) -> [usize; 2] {
+        let Shape { n, k, .. } = self.shape;
+        [k, if self.b_by_k { k } else { n }]
     }
 
     /// Returns the part of the rows of a box of A, and of B, that lie in two lines.
     fn split_rows(&self) -> [f64; 2] {
-        let Shape { n, k, .. } = self.shape;
-        let part = |cols: usize| {
+        let line = ROW_BYTES as usize / self.factor_bytes;
+        let part = |(cols, packed): (usize, bool)| {
             // The largest power of two that divides both: rows start on so many elements.
-            let start = 1 << cols.trailing_zeros().min(LINE.trailing_zeros());
-            1.0 - f64::from(start) / LINE as f64
+            let start = 1 << cols.trailing_zeros().min(line.trailing_zeros());
+            if packed { 0.0 } else { 1.0 - f64::from(start) / line as f64 }
         };
-        let [a, b] = self.packed;
-        [if a { 0.0 } else { part(k) }, if b { 0.0 } else { part(n) }]
+        let [a, b] = self.rows();
+        [(a, self.packed[0]), (b, self.packed[1])].map(part)
     }
 }
 
@@ -215,16 +254,16 @@ impl Work {
 /// come from L2; of A and B; of C; packed operands; their megabytes.
 // ANCHOR: terms
 pub fn terms(plan: &Plan, work: &Work, at_once: usize) -> [f64; TERMS] {
-    let Work { shape: Shape { m, n, k }, result_bytes, packed } = *work;
+    let Work { shape: Shape { m, n, k }, factor_bytes, result_bytes, packed, .. } = *work;
     let clusters = plan.clusters(m, n);
     let rounds = clusters.div_ceil(at_once) as f64;
-    let steps = Plan::steps(k).div_ceil(plan.split as usize) as f64 * rounds;
+    let steps = (k * factor_bytes).div_ceil(ROW_BYTES as usize).div_ceil(plan.split as usize) as f64 * rounds;
     let alone = if rounds == 1.0 && plan.per_sm > 1 { steps } else { 0.0 };
     let crowded = steps * (clusters as f64 / at_once as f64).min(1.0);
     // In turns the end of a tile is hidden behind the next.
     let ends = if plan.schedule == Schedule::Turns { 1.0 } else { rounds };
     let mb = |elements: usize, bytes: usize| (elements * bytes) as f64 / 1e6;
-    let [a, b] = [mb(m * k, 2), mb(k * n, 2)];
+    let [a, b] = [m, n].map(|rows| mb(rows * k, factor_bytes));
     let [split_a, split_b] = work.split_rows();
     // A is read once for each column of tiles, B for each row of them.
     let [rows, cols] = plan.shared_tile();
@@ -243,24 +282,62 @@ pub fn expected(constants: &[f64; TERMS], terms: &[f64; TERMS]) -> f64 {
     terms.iter().zip(constants).map(|(term, us)| term * us).sum()
 }
 
+/// Returns expected constants of a plan that was not measured, from those of bf16's plans: of the same name, or else of
+/// the same schedule with the nearest tile, by whose size the work for a tile is scaled.
+///
+/// The constants are of steps, tiles and megabytes. A step is 128 bytes of k in all types, and tensor cores multiply
+/// them in the same time, since their rate doubles where elements have half the bytes. The time of promoted sums is
+/// left out.
+pub fn stand_in(plan: &Plan, of_bf16: impl Fn(&Plan) -> Option<[f64; TERMS]>) -> Option<[f64; TERMS]> {
+    /// The terms of steps, and of ends of tiles.
+    const OF_TILES: std::ops::Range<usize> = 1..7;
+    let area = |plan: &Plan| f64::from(plan.tile[0] * plan.tile[1]);
+    let ratio = |other: &Plan| area(plan) / area(other);
+    let alike = OF_BF16.iter().filter(|other| {
+        other.name == plan.name || (other.schedule, other.cluster()) == (plan.schedule, plan.cluster())
+    });
+    let distance = |other: &Plan| if other.name == plan.name { -1.0 } else { ratio(other).ln().abs() };
+    let nearest = alike.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
+    let mut constants = of_bf16(nearest)?;
+    constants[OF_TILES].iter_mut().for_each(|us| *us *= ratio(nearest));
+    Some(constants)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use crate::gemm::{Factor, kernel_names};
 
-    #[test]
-    fn each_plan_fits_a_multiprocessor_and_has_its_kernels() {
+    use super::*;
+    use harness::{Bf16, E4m3};
+
+    fn fits_and_has_kernels<T: Factor>() {
         // Of each block a kilobyte belongs to the system.
         const ROOM: u32 = 228 * 1024;
         const SYSTEM: u32 = 1024;
-        let code: harness::KernelSource = harness::code!("v12_gemm");
-        for plan in PLANS {
+        for plan in T::PLANS {
             let config = plan.launch(Shape::square(4096), 132);
             assert!((config.shared_mem_bytes + SYSTEM) * plan.per_sm <= ROOM, "{}", plan.name);
-            for result in ["f32", "bf16"] {
-                let entry = format!(".entry gemm_v12_{}_{result}(", plan.name);
-                assert!(code.ptx.contains(&entry), "{entry}");
-            }
         }
-        assert_eq!(code.ptx.matches(".entry ").count(), 2 * PLANS.len());
+        let names: Vec<_> = kernel_names::<T>().into_iter().flatten().collect();
+        for name in &names {
+            assert!(T::CODE.ptx.contains(&format!(".entry {name}(")), "{name}");
+        }
+        assert_eq!(T::CODE.ptx.matches(".entry ").count(), names.len());
+    }
+
+    #[test]
+    fn each_plan_fits_a_multiprocessor_and_has_its_kernels() {
+        fits_and_has_kernels::<Bf16>();
+        fits_and_has_kernels::<f32>();
+        fits_and_has_kernels::<E4m3>();
+    }
+
+    #[test]
+    fn what_was_not_measured_costs_what_the_nearest_plan_does() {
+        let constants = |plan: &Plan| Some([f64::from(plan.tile[1]); TERMS]);
+        let [exact, near] =
+            [OF_E4M3[0], OF_E4M3[5]].map(|plan| stand_in(&plan, constants).expect("one is alike"));
+        assert_eq!(exact, [64.0; TERMS]);
+        assert_eq!((near[0], near[1]), (256.0, 256.0 * 0.75));
     }
 }

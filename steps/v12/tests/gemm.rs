@@ -4,11 +4,11 @@ use std::sync::{Arc, Once};
 
 use cudarc::driver::{CudaContext, CudaStream};
 use harness::inputs::Real;
-use harness::{Bf16, Shape};
-use v12::gemm::{Activation, Choice, Costs, Error, Gemm, Layout, Output, Product, kernel_name};
-use v12::plans::{PLANS, Plan};
+use harness::{Bf16, E4m3, Shape};
+use v12::gemm::{Activation, Costs, Error, Factor, Gemm, Layout, Output, Product, To, kernel_names};
+use v12::plans::Plan;
 
-fn loaded() -> (Arc<CudaStream>, Gemm) {
+fn loaded<T: Factor>() -> (Arc<CudaStream>, Gemm<T>) {
     static DRIVER: Once = Once::new();
     DRIVER.call_once(|| {
         emulator_client::preload().expect("Cargo built it");
@@ -37,25 +37,25 @@ fn activated(activation: Activation, x: f64) -> f64 {
     }
 }
 
-/// Checks one product by one choice; the elements of C behind its end stay.
+/// Checks one product by one plan; the elements of C behind its end stay.
 #[track_caller]
-fn check<R: Output + Real + std::fmt::Debug>(
-    gemm: &Gemm,
+fn check<T: To<R>, R: Output + Real + std::fmt::Debug>(
+    gemm: &Gemm<T>,
     stream: &Arc<CudaStream>,
     product: &Product<'_, R>,
-    choice: Option<Choice>,
+    plan: Option<usize>,
 ) {
     const BEHIND: usize = 8;
     let Shape { m, n, k } = product.shape;
-    let (a, b): (Vec<Bf16>, Vec<Bf16>) = (elements(m * k, 1), elements(k * n, 2));
+    let (a, b): (Vec<T>, Vec<T>) = (elements(m * k, 1), elements(k * n, 2));
     let c: Vec<R> = elements(m * n + BEHIND, 3);
     let old = product.old.map(|old| stream.clone_dtoh(old).expect("it ends well"));
     let bias = product.bias.map(|bias| stream.clone_dtoh(bias).expect("it ends well"));
     let (a_there, b_there) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
     let mut c_there = stream.clone_htod(&c).expect("room");
-    gemm.multiply_by(product, choice, &a_there, &b_there, &mut c_there).expect("the product is possible");
+    gemm.multiply_by(product, plan, &a_there, &b_there, &mut c_there).expect("the product is possible");
     let got = stream.clone_dtoh(&c_there).expect("it ends well");
-    assert!(got[m * n..] == c[m * n..], "{product:?} {choice:?}: behind the end");
+    assert!(got[m * n..] == c[m * n..], "{product:?} {plan:?}: behind the end");
     for row in 0..m {
         for col in 0..n {
             let sum: f64 = (0..k)
@@ -73,81 +73,147 @@ fn check<R: Output + Real + std::fmt::Debug>(
                 && (got.to_f64() - x).abs() <= x.abs().max(1.0) / 128.0;
             assert!(
                 right == got || close,
-                "{product:?} {choice:?}: C[{row}][{col}] is {}, not {x}",
+                "{product:?} {plan:?}: C[{row}][{col}] is {}, not {x}",
                 got.to_f64()
             );
         }
     }
 }
 
-/// Returns shapes with less than a tile, edges in each direction with some steps, and several tiles.
-fn shapes(plan: &Plan) -> [[usize; 3]; 3] {
+/// Returns shapes with less than a tile, one row and a long sum, edges in each direction with some steps, and several
+/// tiles.
+fn shapes<T: Factor>(plan: &Plan) -> [[usize; 3]; 4] {
     let [bm, bn] = plan.tile.map(|size| size as usize);
+    let line = T::LINE;
     if plan.anywhere {
-        [[3, 5, 7], [bm + 1, bn + 3, 129], [2 * bm, 2 * bn, 320]]
+        [[3, 5, 7], [1, 9, 9 * line + 1], [bm + 1, bn + 3, 2 * line + 1], [2 * bm, 2 * bn, 5 * line]]
     } else {
-        [[3, 8, 8], [bm + 1, bn + 8, 136], [2 * bm + 1, 3 * bn, 328]]
+        [[3, 8, 8], [1, 8, 9 * line + 8], [bm + 1, bn + 8, 2 * line + 8], [2 * bm + 1, 3 * bn, 5 * line + 8]]
     }
 }
 
-fn every_plan<R: Output + Real + std::fmt::Debug>() {
-    let (stream, gemm) = loaded();
-    for (i, plan) in PLANS.iter().enumerate() {
-        for shape in shapes(plan) {
-            let [_, n, k] = shape;
-            let packed = [!k.is_multiple_of(8), !n.is_multiple_of(8)];
-            let choice = Choice { plan: i, packed, expected: 0.0 };
-            check(&gemm, &stream, &Product::<R> { alpha: 2.0, ..product(shape) }, Some(choice));
+fn every_plan<T: To<R>, R: Output + Real + std::fmt::Debug>(fast_sums: bool) {
+    let (stream, gemm) = loaded::<T>();
+    for (i, plan) in T::PLANS.iter().enumerate() {
+        for shape in shapes::<T>(plan) {
+            check(&gemm, &stream, &Product::<R> { alpha: 2.0, fast_sums, ..product(shape) }, Some(i));
         }
     }
 }
 
 #[test]
 fn every_plan_multiplies_every_shape() {
-    every_plan::<f32>();
+    every_plan::<Bf16, f32>(false);
 }
 
 #[test]
 fn every_plan_multiplies_every_shape_to_bf16() {
-    every_plan::<Bf16>();
+    every_plan::<Bf16, Bf16>(false);
 }
 
 #[test]
-fn every_fused_plan_applies_every_epilogue() {
-    let (stream, gemm) = loaded();
-    let fused = PLANS.iter().enumerate().filter(|(_, plan)| plan.fused);
-    for (i, plan) in fused {
-        let shape = shapes(plan)[1];
-        let [m, n, k] = shape;
-        let choice =
-            Some(Choice { plan: i, packed: [!k.is_multiple_of(8), !n.is_multiple_of(8)], expected: 0.0 });
+fn every_plan_multiplies_every_shape_of_tf32() {
+    every_plan::<f32, f32>(false);
+}
+
+#[test]
+fn every_plan_multiplies_every_shape_of_e4m3() {
+    every_plan::<E4m3, f32>(false);
+    every_plan::<E4m3, Bf16>(false);
+}
+
+#[test]
+fn every_plan_multiplies_every_shape_of_e4m3_with_fast_sums() {
+    every_plan::<E4m3, f32>(true);
+    every_plan::<E4m3, Bf16>(true);
+}
+
+/// Checks all epilogues of all plans that are fused, with a bias, an activation, and an old C.
+fn every_epilogue<T: To<R>, R: Output + Real + std::fmt::Debug>() {
+    let (stream, gemm) = loaded::<T>();
+    for (i, plan) in T::PLANS.iter().enumerate().filter(|(_, plan)| plan.fused) {
+        let shape = shapes::<T>(plan)[2];
+        let [m, n, _] = shape;
         let bias = stream.clone_htod(&elements::<f32>(n, 4)).expect("room");
-        let old = stream.clone_htod(&elements::<Bf16>(m * n, 5)).expect("room");
+        let old = stream.clone_htod(&elements::<R>(m * n, 5)).expect("room");
         let bias = Some(&bias);
         for activation in [Activation::None, Activation::Relu, Activation::Gelu] {
-            check(&gemm, &stream, &Product::<f32> { beta: -3.0, bias, activation, ..product(shape) }, choice);
+            check(&gemm, &stream, &Product::<R> { beta: -3.0, bias, activation, ..product(shape) }, Some(i));
         }
         let residual =
             Product { beta: 1.0, old: Some(&old), bias, activation: Activation::Relu, ..product(shape) };
-        check::<Bf16>(&gemm, &stream, &residual, choice);
+        check(&gemm, &stream, &residual, Some(i));
+        check(&gemm, &stream, &Product { fast_sums: true, ..residual }, Some(i));
     }
 }
 
 #[test]
-fn operands_may_be_stored_transposed() {
-    let (stream, gemm) = loaded();
+fn every_fused_plan_applies_every_epilogue() {
+    every_epilogue::<Bf16, f32>();
+    every_epilogue::<Bf16, Bf16>();
+}
+
+#[test]
+fn every_fused_plan_applies_every_epilogue_to_products_of_other_types() {
+    every_epilogue::<f32, f32>();
+    every_epilogue::<E4m3, f32>();
+    every_epilogue::<E4m3, Bf16>();
+}
+
+fn transposed<T: To<R>, R: Output + Real + std::fmt::Debug>() {
+    let (stream, gemm) = loaded::<T>();
     for a in [Layout::AsIs, Layout::Transposed] {
         for b in [Layout::AsIs, Layout::Transposed] {
-            for shape in [[65, 72, 64], [67, 71, 65]] {
-                check::<Bf16>(&gemm, &stream, &Product { a, b, ..product(shape) }, None);
+            for shape in [[65, 72, 64], [67, 71, 65], [130, 260, 144]] {
+                check(&gemm, &stream, &Product::<R> { a, b, ..product(shape) }, None);
             }
         }
     }
 }
 
 #[test]
+fn operands_may_be_stored_transposed() {
+    transposed::<Bf16, Bf16>();
+    transposed::<f32, f32>();
+    transposed::<E4m3, Bf16>();
+}
+
+/// Floats are rounded to the nearest number of TF32, and not cut.
+#[test]
+fn floats_are_rounded_to_tf32() {
+    /// Half the distance of numbers of TF32 above 1.
+    const HALF: f32 = 1.0 / 2048.0;
+    let (stream, gemm) = loaded::<f32>();
+    let n = 64;
+    let a = stream.clone_htod(&vec![1.0 + 1.5 * HALF; n * n]).expect("room");
+    let b = stream.clone_htod(&vec![1.0 + HALF / 2.0; n * n]).expect("room");
+    let mut c = stream.alloc_zeros::<f32>(n * n).expect("room");
+    gemm.multiply(&product([n; 3]), &a, &b, &mut c).expect("the product is possible");
+    let c = stream.clone_dtoh(&c).expect("it ends well");
+    assert!(c.iter().all(|x| *x == n as f32 * (1.0 + 2.0 * HALF)), "{}", c[0]);
+}
+
+/// Of terms 2^16 apart the tensor core loses the small ones, which promoted sums keep.
+#[test]
+fn promoted_sums_of_e4m3_keep_what_fast_ones_lose() {
+    let (stream, gemm) = loaded::<E4m3>();
+    let (n, k) = (64, 1024);
+    // The first of each row of k is 256 * 256, the others are 1.
+    let factor = |i: usize| E4m3::from_f64(if i % k == 0 { 256.0 } else { 1.0 });
+    let x = stream.clone_htod(&(0..n * k).map(factor).collect::<Vec<_>>()).expect("room");
+    let sum = |fast_sums| {
+        let product = Product { b: Layout::Transposed, fast_sums, ..product([n, n, k]) };
+        let mut c = stream.alloc_zeros::<f32>(n * n).expect("room");
+        gemm.multiply(&product, &x, &x, &mut c).expect("the product is possible");
+        stream.clone_dtoh(&c).expect("it ends well")[0]
+    };
+    let right = 65536.0 + (k - 1) as f32;
+    assert!((sum(false) - right).abs() < (sum(true) - right).abs(), "{} {}", sum(false), sum(true));
+}
+
+#[test]
 fn products_follow_each_other() {
-    let (stream, gemm) = loaded();
+    let (stream, gemm) = loaded::<Bf16>();
     let n = 72;
     let mut x = stream.clone_htod(&elements::<Bf16>(n * n, 1)).expect("room");
     let unit: Vec<Bf16> =
@@ -163,7 +229,7 @@ fn products_follow_each_other() {
 
 #[test]
 fn what_cannot_be_multiplied_is_refused() {
-    let (stream, gemm) = loaded();
+    let (stream, gemm) = loaded::<Bf16>();
     let x = stream.alloc_zeros::<Bf16>(63).expect("room");
     let mut c = stream.alloc_zeros::<f32>(64).expect("room");
     let bias = stream.alloc_zeros::<f32>(7).expect("room");
@@ -180,17 +246,21 @@ fn what_cannot_be_multiplied_is_refused() {
     }
 }
 
+fn has_costs<T: Factor>() {
+    let costs = Costs::of::<T>();
+    let names = kernel_names::<T>().concat();
+    for name in &names {
+        assert!(costs.kernels.contains_key(name), "{name}: measure it again with cargo xtask tune v12");
+    }
+    assert_eq!(costs.kernels.len(), names.len());
+    assert!(T::PLANS.iter().all(|plan| costs.clusters_at_once.contains_key(&plan.cluster())));
+    assert!(costs.fastest.values().flatten().all(|name| names.contains(name)));
+}
+
 #[test]
 fn each_kernel_has_costs() {
-    let costs = Costs::committed();
-    for plan in PLANS {
-        for suffix in [f32::SUFFIX, Bf16::SUFFIX] {
-            let name = kernel_name(&plan, suffix);
-            assert!(costs.kernels.contains_key(&name), "{name}: measure it again with cargo xtask tune v12");
-        }
-    }
-    assert_eq!(costs.kernels.len(), 2 * PLANS.len());
-    assert!(PLANS.iter().all(|plan| costs.clusters_at_once.contains_key(&plan.cluster())));
-    let named = costs.fastest.values().flatten();
-    assert!(named.clone().count() > 0 && named.into_iter().all(|name| costs.kernels.contains_key(name)));
+    has_costs::<Bf16>();
+    has_costs::<f32>();
+    has_costs::<E4m3>();
+    assert!(!Costs::of::<Bf16>().fastest.is_empty());
 }

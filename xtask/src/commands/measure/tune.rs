@@ -17,11 +17,16 @@ const SEARCHED: &str = "v11";
 const FOUND: &str = "steps/v11/data/found.json";
 
 #[derive(clap::Args)]
-#[command(after_help = "Examples: cargo xtask tune v12\n          cargo xtask tune v11 --search --seconds 120")]
+#[command(
+    after_help = "Examples: cargo xtask tune v12\n          cargo xtask tune v12 tf32 e4m3\n          cargo xtask tune v11 --search --seconds 120"
+)]
 pub(crate) struct Args {
     /// The step: `v11` or `v12`
     #[arg(value_name = "STEP")]
     step: String,
+    /// Types of A and B to measure, of v12's: `bf16`, `tf32`, `e4m3`; all without any
+    #[arg(value_name = "TYPE", conflicts_with = "search")]
+    types: Vec<String>,
     /// Search all possible plans of v11 instead of measuring those in use
     #[arg(long)]
     search: bool,
@@ -46,6 +51,12 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     if args.search && id != SEARCHED {
         bail!(Stop::Usage(format!("{id} has no plans to search; {SEARCHED} has: {me} tune {SEARCHED} --search")));
     }
+    if id == SEARCHED && !args.types.is_empty() {
+        bail!(Stop::Usage(format!(
+            "{id} has products of one type; v12 has several: {me} tune v12 {}",
+            args.types.join(" ")
+        )));
+    }
     let data = format!("steps/{id}/data");
     let root = paths::checkout().with_context(|| format!("{data} is in a checkout, and this folder is not one"))?;
     let programs = kernels::programs(&steps)?;
@@ -54,7 +65,8 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         let found = search::Search { root: &root, programs, step, seconds, most, save }.run()?;
         return written(&root, FOUND, &found, library);
     }
-    let words = ["tune".to_owned(), root.join(&data).join("samples.tsv").display().to_string()];
+    let mut words = vec!["tune".to_owned(), root.join(&data).join("samples.tsv").display().to_string()];
+    words.extend_from_slice(&args.types);
     let costs = programs.output_of(step, &words)?;
     written(&root, &format!("{data}/costs.json"), &costs, library)
 }
