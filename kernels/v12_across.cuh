@@ -11,8 +11,8 @@
 
 // ANCHOR: tiles
 // A tile of C: ROWS x 64 columns for each warpgroup. DOWN x RIGHT blocks share what they copy, or SPLIT blocks the k.
-// A box of B has 64 rows of 128 bytes: of bf16 64 k, of other numbers 64 columns of C, with neighbouring k side by side.
-// PROMOTES: sums leave the unit after each step.
+// A box of B has 64 rows of 128 bytes: of bf16 each is a k, of other numbers a column of C, with neighbouring k side by
+// side. PROMOTES: sums leave the unit after each step.
 template <typename Element_, bool PROMOTES_, int ROWS, int GROUPS_, int STAGES_, int DOWN_ = 1, int RIGHT_ = 1,
           int SPLIT_ = 1>
 struct Across {

@@ -1,8 +1,8 @@
 // v12_gemm_tf32.cu: kernels of a library for products of TF32 of any shape: v12_gemm for floats.
 //
 // Changed since v12_gemm: numbers are FP32, which copies round to TF32 on the way to shared memory, as the host's maps
-// say. Products take B only with neighbouring k side by side: as N x K; other matrices are packed first. A step is 32 k.
-// Fewer plans. Unchanged: tiles, clusters, copies, epilogues.
+// say. Products take B only with neighbouring k side by side: as N x K; other matrices are packed first. A step is 32
+// k. Fewer plans. Unchanged: tiles, clusters, copies, epilogues.
 // C = activation(alpha * A * B + beta * old + bias), any M, N, K. Launch: as the host's table of plans says.
 // arch: compute_90a
 #include "v12_declare.cuh"

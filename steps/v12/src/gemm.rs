@@ -129,8 +129,8 @@ pub struct Product<'a, R> {
     /// N floats, one for each column.
     pub bias: Option<&'a CudaSlice<f32>>,
     pub activation: Activation,
-    /// Whether all sums of FP8 stay in the tensor core, which keeps fewer bits of them; otherwise partial sums are added
-    /// in FP32. Other types have one kind of sums.
+    /// Whether all sums of FP8 stay in the tensor core, which keeps fewer bits of them; otherwise partial sums are
+    /// added in FP32. Other types have one kind of sums.
     pub fast_sums: bool,
 }
 

@@ -168,7 +168,7 @@ impl Plan {
         m.div_ceil(rows) * n.div_ceil(cols)
     }
 
-    /// Returns the rows of boxes of A, B, and C, all with rows of 128 bytes. B has a row for each k, or for each column.
+    /// Returns the rows of boxes of A, B, and C, of 128 bytes each. B has a row for each k, or for each column.
     pub fn box_rows(&self, b_by_k: bool) -> [u32; 3] {
         const EDGE: u32 = 64;
         let [bm, bn] = self.tile;

@@ -2,7 +2,8 @@
 //!
 //! The sizes are drawn by a seed. Every plan is verified on every product; on a GPU it is timed, as a graph of
 //! launches. The emulated device has no times: there the constants are fitted again to those on record, as after a
-//! change of terms. Each type of A and B has its own constants; `tune FILE tf32 e4m3` leaves those of others as they are.
+//! change of terms. Each type of A and B has constants of its own; `tune FILE tf32 e4m3` leaves those of others as they
+//! are.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
