@@ -199,7 +199,7 @@ fn promoted_sums_of_e4m3_keep_what_fast_ones_lose() {
     let (stream, gemm) = loaded::<E4m3>();
     let (n, k) = (64, 1024);
     // The first of each row of k is 256 * 256, the others are 1.
-    let factor = |i: usize| E4m3::from_f64(if i % k == 0 { 256.0 } else { 1.0 });
+    let factor = |i: usize| E4m3::from_f64(if i.is_multiple_of(k) { 256.0 } else { 1.0 });
     let x = stream.clone_htod(&(0..n * k).map(factor).collect::<Vec<_>>()).expect("room");
     let sum = |fast_sums| {
         let product = Product { b: Layout::Transposed, fast_sums, ..product([n, n, k]) };
