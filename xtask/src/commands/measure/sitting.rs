@@ -62,10 +62,13 @@ const ALL: [Part; 8] = {
 };
 
 /// The kernels of long duels, by a part of their names: the fastest of a step at these sizes.
-const DUELS: [(&str, &str, &str); 9] = [
+const DUELS: [(&str, &str, &str); 12] = [
     ("v07", "sgemm_v07_double_buffer", "1024,2048,4096,8192"),
     ("v11", "v11_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
-    ("v12", "v12_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
+    ("v12", "v12_gemm_f32", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
+    ("v12", "v12_gemm_bf16", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
+    ("v12", "v12_gemm_tf32", "2048,4096,8192"),
+    ("v12", "v12_gemm_e4m3", "2048,4096,8192"),
     ("v12", "gemm_v12_small_64x64", "256,512"),
     ("v12", "gemm_v12_small_64x128", "1024"),
     ("v12", "gemm_v12_small_128x128", "1000,1280"),
@@ -194,7 +197,7 @@ impl Sitting {
                     let shapes = String::from_utf8(output.stdout)?;
                     self.bench(&[step], &["--kernel", library, "--size", shapes.trim()])
                 };
-                [("v11", "v11_gemm"), ("v12", "v12_gemm")].map(of).into_iter().collect()
+                [("v11", "v11_gemm"), ("v12", "v12_gemm_f32"), ("v12", "v12_gemm_bf16")].map(of).into_iter().collect()
             }
             Part::Times => {
                 let with_code = STEPS.iter().rev().filter(|step| ours(step).count() > 0);
