@@ -126,6 +126,14 @@ macro_rules! both_of_fp8 {
     };
 }
 
+/// The library, for operands and results of some types, with B stored in one order, and with one kind of sums of FP8.
+macro_rules! library {
+    ($name:literal, $types:ident, $order_of_b:ident, $fast_sums:literal) => {{
+        let open = OpenLibraryFn::$types(|stream| open_library(stream, $order_of_b, $fast_sums));
+        Kernel::library($name, open)
+    }};
+}
+
 /// Returns the blocks of a persistent kernel: one per multiprocessor, each of which takes one tile after another.
 fn persistent(tiles: u32, n_sms: u32) -> u32 {
     tiles.min(n_sms)
@@ -189,32 +197,14 @@ fn kernels() -> Vec<Kernel> {
     let fp8 = [both_of_fp8!("gemm_v12_fp8_fast", FP8_FAST), both_of_fp8!("gemm_v12_fp8", FP8)];
     let (boxes, fp8) = (boxes.into_iter().flatten(), fp8.into_iter().flatten());
     let libraries = [
-        Kernel::library("v12_gemm_f32", OpenLibraryFn::Bf16(|stream| open_library(stream, AsIs, false))),
-        Kernel::library(
-            "v12_gemm_bf16",
-            OpenLibraryFn::Bf16ToBf16(|stream| open_library(stream, AsIs, false)),
-        ),
-        Kernel::library("v12_gemm_tf32_f32", OpenLibraryFn::Fp32(|stream| open_library(stream, AsIs, false))),
-        Kernel::library(
-            "v12_gemm_tf32_nt_f32",
-            OpenLibraryFn::Fp32(|stream| open_library(stream, Transposed, false)),
-        ),
-        Kernel::library(
-            "v12_gemm_e4m3_f32",
-            OpenLibraryFn::E4m3(|stream| open_library(stream, Transposed, false)),
-        ),
-        Kernel::library(
-            "v12_gemm_e4m3_bf16",
-            OpenLibraryFn::E4m3ToBf16(|stream| open_library(stream, Transposed, false)),
-        ),
-        Kernel::library(
-            "v12_gemm_e4m3_fast_f32",
-            OpenLibraryFn::E4m3(|stream| open_library(stream, Transposed, true)),
-        ),
-        Kernel::library(
-            "v12_gemm_e4m3_fast_bf16",
-            OpenLibraryFn::E4m3ToBf16(|stream| open_library(stream, Transposed, true)),
-        ),
+        library!("v12_gemm_f32", Bf16, AsIs, false),
+        library!("v12_gemm_bf16", Bf16ToBf16, AsIs, false),
+        library!("v12_gemm_tf32_f32", Fp32, AsIs, false),
+        library!("v12_gemm_tf32_nt_f32", Fp32, Transposed, false),
+        library!("v12_gemm_e4m3_f32", E4m3, Transposed, false),
+        library!("v12_gemm_e4m3_bf16", E4m3ToBf16, Transposed, false),
+        library!("v12_gemm_e4m3_fast_f32", E4m3, Transposed, true),
+        library!("v12_gemm_e4m3_fast_bf16", E4m3ToBf16, Transposed, true),
     ];
     mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).chain(libraries).collect()
 }
@@ -222,7 +212,6 @@ fn kernels() -> Vec<Kernel> {
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 type Multiply<T, R> = Box<dyn Fn(harness::Product<'_, T, R>) -> Result<(), Failure>>;
 
-/// Starts the library for products with B stored in one order, and with one kind of sums.
 fn open_library<T: To<R>, R: Output>(
     stream: &Arc<CudaStream>,
     order_of_b: Layout,
