@@ -17,7 +17,7 @@ use harness::map::{Element, Matrix, Swizzle, TensorMap};
 use harness::{Bf16, E4m3, KernelSource, Shape, blocks, code, dependent, to_i32};
 use serde::{Deserialize, Serialize};
 
-use crate::plans::{OF_BF16, OF_E4M3, OF_TF32, Plan, ROW_BYTES, TERMS, Work, expected, stand_in, terms};
+use crate::plans::{OF_BF16, OF_E4M3, OF_TF32, Plan, ROW_BYTES, TERMS, Work, expected, terms};
 
 const PACK: KernelSource = code!("v12_pack");
 
@@ -189,21 +189,9 @@ impl Costs {
         serde_json::from_str(include_str!("../data/costs.json")).expect("a test reads it")
     }
 
-    /// Returns the costs of a type. Until a card has measured it, bf16's [stand in](stand_in) for them.
+    /// Returns the costs of a type.
     pub fn of<T: Factor>() -> Self {
-        let mut known = Self::committed();
-        known
-            .remove(T::NAME)
-            .unwrap_or_else(|| known.remove(Bf16::NAME).expect("bf16 was measured").standing_in::<T>())
-    }
-
-    fn standing_in<T: Factor>(self) -> Self {
-        let all = lists::<T>().flat_map(|list| T::PLANS.iter().map(move |plan| (list, plan)));
-        let constants = |((kind, suffix), plan): ((&str, &str), &Plan)| {
-            let of_bf16 = |plan: &Plan| self.kernels.get(&kernel_name("", plan, suffix)).copied();
-            Some((kernel_name(kind, plan, suffix), stand_in(plan, of_bf16)?))
-        };
-        Self { kernels: all.filter_map(constants).collect(), fastest: BTreeMap::new(), ..self }
+        Self::committed().remove(T::NAME).expect("all types were measured")
     }
 
     /// Returns how many clusters of a plan have a place at a time.

@@ -282,27 +282,6 @@ pub fn expected(constants: &[f64; TERMS], terms: &[f64; TERMS]) -> f64 {
     terms.iter().zip(constants).map(|(term, us)| term * us).sum()
 }
 
-/// Returns expected constants of a plan that was not measured, from those of bf16's plans: of the same name, or else of
-/// the same schedule with the nearest tile, by whose size the work for a tile is scaled.
-///
-/// The constants are of steps, tiles and megabytes. A step is 128 bytes of k in all types, and tensor cores multiply
-/// them in the same time, since their rate doubles where elements have half the bytes. The time of promoted sums is
-/// left out.
-pub fn stand_in(plan: &Plan, of_bf16: impl Fn(&Plan) -> Option<[f64; TERMS]>) -> Option<[f64; TERMS]> {
-    /// The terms of steps, and of ends of tiles.
-    const OF_TILES: std::ops::Range<usize> = 1..7;
-    let area = |plan: &Plan| f64::from(plan.tile[0] * plan.tile[1]);
-    let ratio = |other: &Plan| area(plan) / area(other);
-    let alike = OF_BF16.iter().filter(|other| {
-        other.name == plan.name || (other.schedule, other.cluster()) == (plan.schedule, plan.cluster())
-    });
-    let distance = |other: &Plan| if other.name == plan.name { -1.0 } else { ratio(other).ln().abs() };
-    let nearest = alike.min_by(|a, b| distance(a).total_cmp(&distance(b)))?;
-    let mut constants = of_bf16(nearest)?;
-    constants[OF_TILES].iter_mut().for_each(|us| *us *= ratio(nearest));
-    Some(constants)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::gemm::{Factor, kernel_names};
@@ -330,14 +309,5 @@ mod tests {
         fits_and_has_kernels::<Bf16>();
         fits_and_has_kernels::<f32>();
         fits_and_has_kernels::<E4m3>();
-    }
-
-    #[test]
-    fn what_was_not_measured_costs_what_the_nearest_plan_does() {
-        let constants = |plan: &Plan| Some([f64::from(plan.tile[1]); TERMS]);
-        let [exact, near] =
-            [OF_E4M3[0], OF_E4M3[5]].map(|plan| stand_in(&plan, constants).expect("one is alike"));
-        assert_eq!(exact, [64.0; TERMS]);
-        assert_eq!((near[0], near[1]), (256.0, 256.0 * 0.75));
     }
 }

@@ -32,9 +32,13 @@ pub(crate) fn side(repo: &RepoPaths, text: &str) -> Result<Side> {
 /// Returns the source, under `kernels/`, of the kernel that the next step builds on.
 pub fn main_kernel(step: &catalog::Step) -> Option<&'static str> {
     // Sources that no later step builds on. v02's whole strip runs only while a strip fits into shared memory; the
-    // others are v10's FP32 on tensor cores, and v12's small GEMMs and other element types.
-    const DETOURS: [&str; 7] =
-        ["v02_strip", "v10_three_tf32", "v12_small", "v12_split", "v12_six_bf16", "v12_tf32", "v12_fp8"];
+    // others are v10's FP32 on tensor cores, v11's loop that no compiler wrote, and v12's small GEMMs and other element
+    // types.
+    #[rustfmt::skip]
+    const DETOURS: [&str; 8] = [
+        "v02_strip", "v10_three_tf32", "v11_rescheduled", "v12_small", "v12_split", "v12_six_bf16", "v12_tf32",
+        "v12_fp8",
+    ];
     step.kernels
         .iter()
         .filter(|kernel| matches!(kernel.work, Work::Sgemm | Work::SgemmTransposed { .. } | Work::Tensor { .. }))
