@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 
 use sass::instruction::{Constant, Index, Uniform, Value};
-use sass::operation::Operation;
+use sass::operation::{Modifier, Operation};
 
 use crate::code::Line;
 use crate::flow::Regions;
@@ -35,7 +35,7 @@ enum Expression {
     /// A value that no other register holds.
     Lost(u8),
     /// Output of an instruction: its bits without registers and control, its inputs, and the number of the output, or
-    /// of an instruction without a decoder.
+    /// of the event.
     Output(u128, Vec<usize>, usize),
 }
 
@@ -57,11 +57,9 @@ struct Run<'a> {
     events: Vec<Event>,
 }
 
-/// An instruction without a decoder: opcode, expression, and the loads before it.
-type Event = (u128, usize, BTreeSet<usize>);
+/// An access to a barrier of copies: whether it only looks, expression, and the loads before it.
+type Event = (bool, usize, BTreeSet<usize>);
 
-/// `SYNCS` that looks whether copies have arrived, which a predicate says.
-const WAIT: u128 = 0x5a7;
 const OPCODE: u128 = 0xfff;
 /// All bits but those of control.
 const MEANING: u128 = (1 << 105) - 1;
@@ -88,15 +86,15 @@ impl Run<'_> {
         if line.is(Operation::Ffma) && inputs.len() == 3 {
             inputs[..2].sort_unstable();
         }
-        if line.instruction.as_ref().is_some_and(|instruction| !instruction.guard.is_always()) {
+        if !line.instruction.guard.is_always() {
             inputs.extend(written.iter().map(|place| self.value(*place)));
         }
         let expressions = self.expressions;
         let make = |n| number(expressions, Expression::Output(bits, inputs.clone(), n));
         let n = self.events.len();
-        let is_event = line.instruction.is_none();
+        let is_event = line.is(Operation::Syncs);
         if is_event {
-            self.events.push((line.word & OPCODE, make(n), self.loads.clone()));
+            self.events.push((line.instruction.has(Modifier::Phasechk), make(n), self.loads.clone()));
         } else if line.is(Operation::Lds) {
             self.loads.insert(make(0));
         }
@@ -109,13 +107,7 @@ impl Run<'_> {
 fn places(line: &Line) -> (Vec<Place>, Vec<Place>) {
     let mut read: Vec<Place> = line.read().into_iter().map(Place::Register).collect();
     let mut written: Vec<Place> = line.written().map(Place::Register).collect();
-    let Some(instruction) = &line.instruction else {
-        // Copies and their barriers: may read any uniform register or predicate.
-        read.extend((0..7).flat_map(|i| [Place::Predicate(i), Place::UniformPredicate(i)]));
-        read.extend((0..63).map(Place::Uniform));
-        let found = (line.word & OPCODE == WAIT).then_some(Place::Predicate((line.word >> 81) as u8 & 7));
-        return (read, found.into_iter().collect());
-    };
+    let instruction = &line.instruction;
     let wide = 1 + u8::from(instruction.to_string().contains(".64") || instruction.to_string().contains("WIDE"));
     for (at, operand) in instruction.operands.iter().enumerate() {
         let mut add = |place| if at < instruction.n_destinations { written.push(place) } else { read.push(place) };
@@ -187,8 +179,8 @@ pub(crate) fn same_results(
     let of_body = run(body, Some(&held))?;
     agree(&of_body, &held, "a pass of the loop has another result")?;
     let [events, new_events] = of_body.map(|run| run.events);
-    let is_same = |((opcode, event, before), (_, new_event, new_before)): (&Event, &Event)| {
-        event == new_event && (*opcode == WAIT || before.is_subset(new_before))
+    let is_same = |((looks, event, before), (_, new_event, new_before)): (&Event, &Event)| {
+        event == new_event && (*looks || before.is_subset(new_before))
     };
     if events.len() != new_events.len() || !events.iter().zip(&new_events).all(is_same) {
         return Err(Refusal("a barrier is told of loads that are still to come"));
@@ -210,7 +202,7 @@ pub(crate) fn no_hazards([old, new]: [&[Line]; 2], regions: &Regions, registers:
     let Regions { entry, body, exit } = regions;
     let steps: Vec<usize> = entry.clone().chain(body.clone()).chain(body.clone()).chain(exit.clone()).collect();
     let [old_times, times] = [old, new].map(|lines| {
-        let stalls = steps.iter().map(|&at| u32::from(lines[at].control.stall).max(1));
+        let stalls = steps.iter().map(|&at| u32::from(lines[at].instruction.control.stall).max(1));
         stalls.scan(0, |now, stall| Some(std::mem::replace(now, *now + stall))).collect::<Vec<u32>>()
     });
     // The step at which a result of a fixed latency was computed, and the clocks that it takes.
@@ -224,12 +216,13 @@ pub(crate) fn no_hazards([old, new]: [&[Line]; 2], regions: &Regions, registers:
         if line.mentioned().any(|register| register >= registers.saturating_sub(KEPT)) {
             return Err(Refusal("a register is not one of the thread, or kept by the hardware"));
         }
-        let waited = line.control.wait;
+        let waited = line.instruction.control.wait;
         let is_early = |(i, &set): (usize, &u32)| waited >> i & 1 == 1 && times[step] < set + SCOREBOARD_LATENCY;
         if since_set.iter().enumerate().any(is_early) {
             return Err(Refusal("a scoreboard is waited for before it is set"));
         }
-        let barriers: Vec<u8> = line.control.write_barrier.into_iter().chain(line.control.read_barrier).collect();
+        let barriers: Vec<u8> =
+            line.instruction.control.write_barrier.into_iter().chain(line.instruction.control.read_barrier).collect();
         for &barrier in &barriers {
             *since_set.get_mut(usize::from(barrier)).ok_or(Refusal("there are six scoreboards"))? = times[step];
         }
@@ -252,8 +245,9 @@ pub(crate) fn no_hazards([old, new]: [&[Line]; 2], regions: &Regions, registers:
             }
         }
         let is_load = [Operation::Lds, Operation::S2r, Operation::Ldc].into_iter().any(|load| line.is(load));
-        if is_load || line.control.write_barrier.is_some() {
-            let barrier = line.control.write_barrier.ok_or(Refusal("nothing says when a load has arrived"))?;
+        if is_load || line.instruction.control.write_barrier.is_some() {
+            let barrier =
+                line.instruction.control.write_barrier.ok_or(Refusal("nothing says when a load has arrived"))?;
             let any = barriers.iter().fold(0, |mask, barrier| mask | 1 << barrier);
             // Others have read when they are issued, or say so by the compiler's own scoreboards.
             let late = if is_load { read } else { Default::default() };

@@ -1,38 +1,37 @@
-//! The code of a kernel as words, some of which cannot be decoded.
+//! The code of a kernel as words.
 
 use std::ops::Range;
 
 use sass::Architecture;
-use sass::instruction::{Control, Instruction, Operand, Register, Value};
+use sass::instruction::{Instruction, Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
+
+use crate::Refusal;
 
 /// A word of code.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Line {
     pub(crate) word: u128,
-    pub(crate) control: Control,
-    /// `None` for instructions of asynchronous copies and their barriers, of which `sass` knows only the place of the
-    /// registers.
-    pub(crate) instruction: Option<Instruction>,
+    pub(crate) instruction: Instruction,
 }
 
 impl Line {
-    pub(crate) fn decode(word: u128, address: u32) -> Line {
-        let instruction = sass::decode(Architecture::Sm90, word, address).ok();
-        Line { word, control: Control::of(word), instruction }
+    pub(crate) fn decode(word: u128, address: u32) -> Result<Line, Refusal> {
+        let decoded = sass::decode(Architecture::Sm90, word, address);
+        Ok(Line { word, instruction: decoded.map_err(|_| Refusal("an instruction is unknown"))? })
     }
 
     pub(crate) fn is(&self, operation: Operation) -> bool {
-        self.instruction.as_ref().is_some_and(|i| i.operation == operation)
+        self.instruction.operation == operation
     }
 
     /// Returns the index of the instruction to which this one branches.
     pub(crate) fn target(&self) -> Option<usize> {
-        usize::try_from(self.instruction.as_ref()?.label()?).ok().map(|address| address / 16)
+        usize::try_from(self.instruction.label()?).ok().map(|address| address / 16)
     }
 
     pub(crate) fn register(&self, operand: usize) -> Option<u8> {
-        match self.instruction.as_ref()?.operands.get(operand)?.value {
+        match self.instruction.operands.get(operand)?.value {
             Value::Register(Register(register)) => Some(register),
             _ => None,
         }
@@ -40,7 +39,7 @@ impl Line {
 
     /// Returns the registers that are written.
     pub(crate) fn written(&self) -> Range<u8> {
-        let Some(instruction) = &self.instruction else { return 0..0 };
+        let instruction = &self.instruction;
         let n = match instruction.operation {
             Operation::Cs2r => 2 - u8::from(instruction.has(Modifier::W32)),
             _ => width(instruction).max(1 + u8::from(instruction.has(Modifier::Wide))),
@@ -54,9 +53,7 @@ impl Line {
 
     /// Returns the registers that are read, each as often as it is.
     pub(crate) fn read(&self) -> Vec<u8> {
-        let Some(instruction) = &self.instruction else {
-            return fields(self.word).into_iter().map(|(_, register)| register).collect();
-        };
+        let instruction = &self.instruction;
         let is_memory = instruction.sources().iter().any(|operand| matches!(operand.value, Value::Memory(_)));
         let of = |(i, operand): (usize, &Operand)| {
             let (Register(first), n) = match operand.value {
@@ -76,7 +73,7 @@ impl Line {
 
     /// Returns whether zeros are written, whatever registers hold.
     pub(crate) fn is_zero(&self) -> bool {
-        let Some(instruction) = &self.instruction else { return false };
+        let instruction = &self.instruction;
         let is_zero = |operand: &Operand| match operand.value {
             Value::Register(register) => register == Register::ZERO,
             Value::Immediate(number) => number == 0,
@@ -89,21 +86,13 @@ impl Line {
 
     /// Changes an instruction, which stays where it is.
     pub(crate) fn set(&mut self, change: impl FnOnce(&mut Instruction)) {
-        let mut instruction = self.instruction.clone().expect("it is decoded");
-        let address = instruction.address;
-        change(&mut instruction);
-        *self = Line::decode(instruction.encode().expect("registers and control bits have room"), address);
+        change(&mut self.instruction);
+        self.word = self.instruction.encode().expect("registers and control bits have room");
     }
 
     /// Renames registers, all but `RZ`.
     pub(crate) fn rename(&mut self, name: impl Fn(u8) -> u8) {
         let of = |register: u8| if register == 255 { register } else { name(register) };
-        if self.instruction.is_none() {
-            for (low, register) in fields(self.word) {
-                self.word = self.word & !(0xff << low) | u128::from(of(register)) << low;
-            }
-            return;
-        }
         self.set(|instruction| {
             for operand in &mut instruction.operands {
                 match &mut operand.value {
@@ -123,10 +112,4 @@ fn width(instruction: &Instruction) -> u8 {
 
 pub(crate) fn set_register(instruction: &mut Instruction, operand: usize, register: u8) {
     instruction.operands[operand].value = Value::Register(Register(register));
-}
-
-/// Returns the registers that an instruction without a decoder reads, with their lowest bits: `SYNCS` has an address
-/// and an operand.
-fn fields(word: u128) -> Vec<(u32, u8)> {
-    [24, 32].map(|low| (low, (word >> low) as u8)).into_iter().filter(|&(_, register)| register != 255).collect()
 }

@@ -34,10 +34,15 @@ impl Regions {
         let leaves = |at: usize| lines[at].is(Operation::Bra) && lines[at].target() != Some(body.end);
         let begins = |&at: &usize| leaves(at - 1) || (at < body.start && targets.contains(&at));
         let entry = (1..=body.start).rev().find(begins).unwrap_or(0);
-        let is_uniform = |line: &Line| line.instruction.as_ref().is_some_and(|i| i.operation.is_uniform());
+        let is_uniform = |line: &Line| line.instruction.operation.is_uniform();
         let is_exit = |line: &&Line| line.is(Operation::Fmul) || line.is(Operation::Plop3) || is_uniform(line);
         let end = body.end + lines[body.end..].iter().take_while(is_exit).count();
-        Ok(Regions { entry: entry..body.start, exit: body.end..end, body })
+        let regions = Regions { entry: entry..body.start, exit: body.end..end, body };
+        let is_other = |line: &Line| line.instruction.operation.is_asynchronous() && !line.is(Operation::Syncs);
+        if lines[regions.all()].iter().any(is_other) {
+            return Err(Refusal("the loop has other asynchronous instructions than those of barriers"));
+        }
+        Ok(regions)
     }
 
     pub(crate) fn all(&self) -> Range<usize> {
@@ -84,7 +89,7 @@ impl Flow {
                 registers[to] = Content::Sum(root, n + 1);
                 continue;
             }
-            let is_load = line.is(Operation::Lds) && line.instruction.as_ref().is_some_and(|i| i.has(Modifier::W128));
+            let is_load = line.is(Operation::Lds) && line.instruction.has(Modifier::W128);
             for (part, to) in (0..).zip(line.written()) {
                 registers[usize::from(to)] = if is_load { Content::Factor(loads.len(), part) } else { Content::Other };
             }

@@ -72,5 +72,5 @@ fn read(cubin: &[u8], kernel: &str) -> Result<(Range<usize>, Vec<Line>), Refusal
     let range = sass::code_range(cubin, kernel).map_err(|_| Refusal("the cubin has no such kernel"))?;
     let (words, _) = cubin[range.clone()].as_chunks::<16>();
     let lines = words.iter().zip((0..).step_by(16)).map(|(word, at)| Line::decode(u128::from_le_bytes(*word), at));
-    Ok((range, lines.collect()))
+    Ok((range, lines.collect::<Result<_, Refusal>>()?))
 }

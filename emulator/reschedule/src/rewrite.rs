@@ -27,8 +27,9 @@ struct Rewrite<'a> {
 
 /// Writes entry, body and exit again.
 pub(crate) fn rewrite(lines: &mut [Line], new: &Allocation, options: &Options) -> Result<(), Refusal> {
-    let unknown = lines[new.regions.body.clone()].iter().filter(|line| line.instruction.is_none());
-    let kept = unknown.filter_map(|line| line.control.write_barrier).fold(0, |mask, barrier| mask | 1 << barrier);
+    let events = lines[new.regions.body.clone()].iter().filter(|line| line.is(Operation::Syncs));
+    let kept =
+        events.filter_map(|line| line.instruction.control.write_barrier).fold(0, |mask, barrier| mask | 1 << barrier);
     let free: Vec<u8> = (0..6).filter(|barrier| kept >> barrier & 1 == 0).collect();
     let [even, odd, addresses, others, ..] = free[..] else { return Err(Refusal("too few scoreboards")) };
     let mut rewrite = Rewrite { lines, new, loads: [even, odd], addresses, others, kept };
@@ -103,9 +104,9 @@ impl Rewrite<'_> {
         for at in rest {
             let line = &mut self.lines[at];
             line.rename(|register| self.new.name(register));
-            if line.instruction.is_some() {
+            if !line.is(Operation::Syncs) {
                 let waits = line.read().iter().any(|register| slow.contains(register));
-                slow.extend(line.written().filter(|_| line.control.write_barrier.is_some()));
+                slow.extend(line.written().filter(|_| line.instruction.control.write_barrier.is_some()));
                 line.set(|Instruction { control, .. }| {
                     control.reuse = 0;
                     control.wait = control.wait & self.kept | u8::from(waits) << self.others;
@@ -131,7 +132,7 @@ impl Rewrite<'_> {
         if places.iter().any(|&place| place >= n_rows * n_cols) {
             return Err(Refusal("a place is behind the last multiply-add"));
         }
-        let ffma = body.iter().find_map(|line| line.instruction.as_ref().filter(|i| i.operation == Operation::Ffma));
+        let ffma = body.iter().find(|line| line.is(Operation::Ffma)).map(|line| &line.instruction);
         let with = |instruction: Option<&Instruction>, registers: &[u8], control| {
             let mut instruction = instruction.expect("it is decoded").clone();
             registers.iter().enumerate().for_each(|(i, register)| set_register(&mut instruction, i, *register));
@@ -150,7 +151,7 @@ impl Rewrite<'_> {
             for i in 0..n_rows * n_cols {
                 for &(_, load) in placed.iter().filter(|&&(place, _)| place == i) {
                     let control = Control { write_barrier: Some(self.loads[k % 2]), ..Control::default() };
-                    sequence.push(with(body[flow.loads[load]].instruction.as_ref(), &[loads[load]], control));
+                    sequence.push(with(Some(&body[flow.loads[load]].instruction), &[loads[load]], control));
                 }
                 let (row, step) = (i / n_cols, i % n_cols);
                 let col = columns[if row % 2 == 0 { step } else { n_cols - 1 - step }];
@@ -178,11 +179,11 @@ impl Rewrite<'_> {
         for before in (self.new.regions.body.start..at).rev() {
             let line = &self.lines[before];
             let reads = line.is(Operation::Lds) && line.read().iter().any(|register| changed.contains(register));
-            if reads && line.control.write_barrier.is_none_or(|barrier| waited >> barrier & 1 == 0) {
+            if reads && line.instruction.control.write_barrier.is_none_or(|barrier| waited >> barrier & 1 == 0) {
                 self.lines[before].set(|load| load.control.read_barrier = Some(self.addresses));
                 self.lines[at].set(|other| other.control.wait |= 1 << self.addresses);
             } else {
-                waited |= line.control.wait;
+                waited |= line.instruction.control.wait;
             }
         }
     }

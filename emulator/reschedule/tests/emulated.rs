@@ -42,13 +42,14 @@ fn without_copies(mut cubin: Vec<u8>) -> Module {
         let mut is_wait = false;
         let (words, _) = cubin[range].as_chunks_mut::<16>();
         for (at, word) in words.iter_mut().enumerate() {
-            let known = sass::decode(Architecture::Sm90, u128::from_le_bytes(*word), at as u32 * 16);
+            let instruction = decode(u128::from_le_bytes(*word), at);
+            let is_absent = instruction.operation.is_asynchronous();
             // A branch back, soon after, tries again.
-            let back = known.as_ref().ok().and_then(Instruction::label).is_some_and(|to| to < at as i64 * 16);
-            if known.is_err() || (is_wait && back) {
+            let back = instruction.label().is_some_and(|to| to < at as i64 * 16);
+            if is_absent || (is_wait && back) {
                 *word = NOP.to_le_bytes();
             }
-            is_wait = known.is_err() || (is_wait && !back);
+            is_wait = is_absent || (is_wait && !back);
         }
     }
     let mut module = Module::read(&cubin).expect("all is known");

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use reschedule::{Options, reschedule};
 use sass::Architecture;
-use sass::instruction::{Control, Value};
-use timing::{Access, Block, Chip, Instruction, Reach, Setting, Step, Trace, Unit, simulate};
+use sass::instruction::Value;
+use sass::operation::Operation;
+use timing::{Access, Block, Chip, Instruction, Reach, Setting, Step, Trace, simulate};
 
 const KERNEL: &str = "sgemm_v11_stream_k";
 /// Warps of the kernel that multiply: two on each scheduler.
@@ -49,16 +50,14 @@ fn pass_time(cubin: &[u8]) -> f64 {
     let (words, _) = cubin[sass::code_range(cubin, KERNEL).expect("it is there")].as_chunks::<16>();
     let (mut program, mut pass) = (Vec::new(), Vec::new());
     for (i, word) in words[BODY].iter().map(|word| u128::from_le_bytes(*word)).enumerate() {
-        let known = sass::decode(Architecture::Sm90, word, 0).ok();
-        let address = known.iter().flat_map(|it| &it.operands).find_map(|operand| match operand.value {
-            Value::Memory(address) => Some(address.base.0),
+        let instruction = sass::decode(Architecture::Sm90, word, 0).expect("it is known");
+        let address = instruction.operands.iter().find_map(|operand| match operand.value {
+            Value::Memory(address) if instruction.operation == Operation::Lds => Some(address.base.0),
             _ => None,
         });
         // Of loads of 16 bytes per lane: from eight places of a row of B, and from four rows of A.
         let of_load = |base| Access::Shared { wavefronts: if base == B { 4 } else { 2 } };
-        // Instructions of barriers are not in the table.
-        let unknown = Instruction { unit: Unit::Slow, sources: [None; 3], bytes: 4, control: Control::of(word) };
-        program.push(known.as_ref().map_or(unknown, Instruction::from));
+        program.push(Instruction::from(&instruction));
         pass.push(Step { instruction: i as u32, access: address.map_or(Access::None, of_load) });
     }
     let clocks = |passes: usize| {

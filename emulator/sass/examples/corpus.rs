@@ -57,10 +57,6 @@ fn main() -> Result<()> {
         let name = path.file_stem().ok_or("a file has a name")?.to_string_lossy();
         texts.push_str(&format!("# {name}\n"));
         let cubin = fs::read(&path)?;
-        // For cubins with refused instructions, only the name: there would be nothing to compare.
-        if sass::Module::read(&cubin).is_err() {
-            continue;
-        }
         for (section, words) in code(&cubin)? {
             texts.push_str(&format!("{section}\n"));
             for text in programs.disassemble(90, &words)? {

@@ -25,7 +25,7 @@ pub fn decode(architecture: Architecture, word: u128, address: u32) -> Result<In
             guard: Guard {
                 predicate: predicate(word, 12),
                 negated: field(word, 15, 1) == 1,
-                uniform: row.operation.is_uniform(),
+                uniform: row.is_uniform(),
             },
             operation: row.operation,
             modifiers,
@@ -89,6 +89,7 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
         Slot::Uniform(low) => Value::Uniform(uniform(word, low)),
         Slot::Predicate(low) => Value::Predicate(predicate(word, low)),
         Slot::UniformPredicate(low) => Value::UniformPredicate(predicate(word, low)),
+        Slot::InvertedPredicate(low) => Value::UniformPredicate(Predicate(7 - predicate(word, low).0)),
         Slot::Predicates => Value::Predicates,
         Slot::Immediate(bits) if token.kind == table::ImmediateFormat::Signed => {
             Value::Immediate(signed(bits.of(word), bits.width) as u32)
@@ -143,6 +144,14 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
                 ..Address::new(register(word, 24), signed(field(word, 32, 12), 12))
             })
         }
+        Slot::UniformBase(low, offset) => Value::Memory(Address {
+            uniform: Some(uniform(word, low)),
+            ..Address::new(Register::ZERO, offset.map_or(0, |offset| signed(field(word, offset, 24), 24)))
+        }),
+        Slot::Matrices(low) => {
+            Value::Matrices { descriptor: uniform(word, low), transposed: [61, 62].map(|bit| field(word, bit, 1) == 1) }
+        }
+        Slot::Group => Value::Group,
         Slot::Far => {
             Value::Memory(Address { wide: true, ..Address::new(register(word, 24), field(word, 32, 32) as i32) })
         }

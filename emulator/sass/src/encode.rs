@@ -81,7 +81,10 @@ impl Word {
             (Slot::Uniform(low), Value::Uniform(register)) => self.put(low, 6, register.0.into()),
             (Slot::Predicate(low), Value::Predicate(predicate))
             | (Slot::UniformPredicate(low), Value::UniformPredicate(predicate)) => self.put(low, 3, predicate.0.into()),
-            (Slot::Predicates, Value::Predicates) => Some(()),
+            (Slot::InvertedPredicate(low), Value::UniformPredicate(predicate)) => {
+                self.put(low, 3, u64::from(predicate.0 ^ 7))
+            }
+            (Slot::Predicates, Value::Predicates) | (Slot::Group, Value::Group) => Some(()),
             (Slot::Immediate(Bits { low, width }), Value::Immediate(number)) => match token.kind {
                 ImmediateFormat::Signed => self.put_signed(low, width, (number as i32).into()),
                 _ => self.put(low, width, number.into()),
@@ -123,6 +126,17 @@ impl Word {
                 } else {
                     self.put_signed(34, 48, distance)
                 }
+            }
+            (Slot::UniformBase(low, at), Value::Memory(Address { uniform: Some(uniform), offset, .. })) => {
+                self.put(low, 6, uniform.0.into())?;
+                match at {
+                    Some(at) => self.put_signed(at, 24, offset.into()),
+                    None => (offset == 0).then_some(()),
+                }
+            }
+            (Slot::Matrices(low), Value::Matrices { descriptor, transposed: [a, b] }) => {
+                self.put(low, 6, descriptor.0.into())?;
+                self.put(61, 2, u64::from(a) | u64::from(b) << 1)
             }
             (slot, Value::Memory(address)) => self.memory(slot, address, is_sm_90),
             _ => None,

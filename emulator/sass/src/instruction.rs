@@ -121,6 +121,15 @@ pub enum Value {
     Barrier(u8),
     /// A scoreboard: `SB0`.
     Scoreboard(u8),
+    /// The products of the warpgroup that were issued so far: `gsb0`.
+    Group,
+    /// Both factors of a product, in shared memory, or one: `gdesc[UR8].tnspA`.
+    Matrices {
+        /// First register of their descriptors.
+        descriptor: Uniform,
+        /// Whether the first and the second factor are transposed.
+        transposed: [bool; 2],
+    },
 }
 
 /// A register of each lane.

@@ -6,7 +6,7 @@
 //! bits ([`decode()`] and [`Instruction::encode`]), their text as `nvdisasm` prints it (`Display`), and cubins
 //! ([`Module`]).
 //!
-//! Non-goals: instructions of textures, bulk copies and `HGMMA`, which are refused with their address.
+//! Non-goals: instructions of textures, and what no committed kernel has; they are refused with their address.
 //!
 //! ```
 //! use sass::Architecture;

@@ -20,7 +20,8 @@ impl Display for Instruction {
             modifiers = left;
         }
         for modifier in modifiers {
-            write!(f, ".{modifier}")?;
+            let dot = if modifier.name().starts_with('x') { "" } else { "." };
+            write!(f, "{dot}{modifier}")?;
         }
         let mut separator = " ";
         for (operand, token) in self.operands.iter().zip(&self.row.slots.tokens) {
@@ -190,6 +191,11 @@ fn print_value(
         Value::Label(target) => Hex(*target).fmt(f),
         Value::Barrier(number) => write!(f, "B{number}"),
         Value::Scoreboard(number) => write!(f, "SB{number}"),
+        Value::Group => f.write_str("gsb0"),
+        Value::Matrices { descriptor, transposed: [a, b] } => {
+            let word = |is_set: &bool, word| if *is_set { word } else { "" };
+            write!(f, "gdesc[{descriptor}]{}{}", word(a, ".tnspA"), word(b, ".tnspB"))
+        }
     }
 }
 

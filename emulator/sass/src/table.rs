@@ -61,6 +61,11 @@ impl Row {
         on.is_empty() || on.contains(&architecture)
     }
 
+    /// Returns whether an instruction of the row is guarded by a uniform predicate.
+    pub(crate) fn is_uniform(&self) -> bool {
+        self.operation.is_uniform() || self.pattern == "SYNCS.EXCH.64"
+    }
+
     /// Returns bits 0 to 11 of the instructions of this row.
     pub fn opcode(&self) -> u16 {
         self.opcode

@@ -17,27 +17,16 @@ fn text(name: &str) -> String {
     String::from_utf8(text).expect("data is text")
 }
 
-/// Refused modules: they copy boxes, have products of warpgroups, or overlap with other launches.
-const REFUSED: &str = "v11_gemm v11_pack v11_producer v11_stream_k v12_fp8 v12_multicast v12_persistent v12_ping_pong \
-                       v12_ring v12_six_bf16 v12_small v12_split v12_store v12_tf32 v12_wgmma";
-
 #[test]
 fn the_ladder_prints_as_nvdisasm_prints_it() {
     let text = text("ladder.txt.z");
     let mut lines = text.lines();
     let (mut n, mut kernels) = (0, Vec::new().into_iter());
-    let mut refused = Vec::new();
     while let Some(line) = lines.next() {
         if let Some(name) = line.strip_prefix("# ") {
             assert_eq!(kernels.len(), 0, "kernels without a text before {name}");
             let cubin = fs::read(root().join(format!("kernels/cubin/{name}.cubin"))).expect("it is committed");
-            match Module::read(&cubin) {
-                Ok(module) => kernels = module.kernels.into_iter(),
-                Err(error) => {
-                    assert!(error.to_string().contains("unsupported `"), "{name}: {error}");
-                    refused.push(name);
-                }
-            }
+            kernels = Module::read(&cubin).unwrap_or_else(|error| panic!("{name}: {error}")).kernels.into_iter();
             continue;
         }
         let kernel = kernels.next().expect("as many kernels as sections");
@@ -48,8 +37,7 @@ fn the_ladder_prints_as_nvdisasm_prints_it() {
         }
         n += kernel.instructions.len();
     }
-    assert_eq!(refused.join(" "), REFUSED);
-    assert!(n > 30_000, "{n}");
+    assert!(n > 150_000, "{n}");
 }
 
 /// Compares the instructions of an architecture. `least`: numbers of opcodes and of mnemonics with modifiers that are

@@ -129,6 +129,7 @@ impl Unit {
             | Operation::Exit
             | Operation::Nop => Self::Branch,
             Operation::S2r | Operation::S2ur | Operation::R2ur | Operation::Vote => Self::Slow,
+            _ if operation.is_asynchronous() => Self::Slow,
             _ if operation.is_uniform() => Self::Uniform,
             _ => Self::Alu,
         }

@@ -42,6 +42,9 @@ pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
             Some("the model has no time for tensor cores and what feeds them, nor for the lower clock they run at")
         }
         Operation::Nanosleep => Some("the model does not know how long a warp sleeps"),
+        _ if operation.is_asynchronous() => {
+            Some("the model has no time for what copies boxes, works for warpgroups, or waits for such")
+        }
         _ => None,
     }
 }

@@ -340,9 +340,12 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     }
 }
 
-/// Returns the instruction that a driver's log names as unsupported. CUDA's interface returns the log as text only.
+/// Returns the first instruction that a driver's log refuses: the mnemonic, of a text such as
+/// `` `@P0 ELECT P1, URZ, PT` at 0x0120 ``. CUDA's interface returns the log as text only.
 fn unsupported(log: &str) -> Option<&str> {
-    log.split_once("unsupported `")?.1.split_once('`').map(|(mnemonic, _)| mnemonic)
+    let (_, refused) = log.split_once("unsupported `").or_else(|| log.split_once("does not support:\n`"))?;
+    let (text, place) = refused.split_once('`')?;
+    text.split(' ').find(|word| place.starts_with(" at 0x") && !word.starts_with('@'))
 }
 
 /// Converts "out of memory" to "not run": other processes may hold memory of the device.

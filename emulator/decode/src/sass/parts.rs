@@ -130,6 +130,6 @@ fn is_neutral(operand: &Operand) -> bool {
         }
         Value::Immediate(bits) => bits == 0,
         Value::Memory(_) | Value::Label(_) | Value::Barrier(_) | Value::Scoreboard(_) | Value::Predicates => true,
-        Value::Constant(_) | Value::Special(_) => false,
+        Value::Constant(_) | Value::Special(_) | Value::Matrices { .. } | Value::Group => false,
     }
 }

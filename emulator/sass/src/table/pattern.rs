@@ -3,7 +3,9 @@
 //! Operands beside those that [`super`] explains: `PR` all predicates; `SR@` a special register; `B@` a convergence
 //! barrier; `SB@` a scoreboard; `L@34` the distance of a label in the thirty bits from 34, `L` that of a branch; `c@`
 //! a constant; `D` is `B` with the bit of `C` for reuse; `K` a constant indexed by the register at 24; `S@` and `G@`
-//! memory, with the uniform register at that bit.
+//! memory, with the uniform register at that bit; `U@` memory at a uniform register, `U@24+40` with an offset from bit
+//! 40; `gdesc@` matrices in shared memory; `gsb` the products of the warpgroup;
+//! `iUP@` a uniform predicate by 7 minus its number.
 
 use super::bits::Bits;
 use crate::architecture::Architecture;
@@ -259,6 +261,7 @@ pub(crate) enum Slot {
     Uniform(u32),
     Predicate(u32),
     UniformPredicate(u32),
+    InvertedPredicate(u32),
     Predicates,
     Immediate(Bits),
     /// A table of eight bits: the lower three at 64, the others at 72.
@@ -293,6 +296,11 @@ pub(crate) enum Slot {
     CopyTo,
     /// Source of such a copy.
     CopyFrom,
+    /// The uniform register that is the address, and the first bit of an offset.
+    UniformBase(u32, Option<u32>),
+    /// Matrices in shared memory, by the descriptor in a pair of uniform registers.
+    Matrices(u32),
+    Group,
 }
 
 impl Slot {
@@ -302,8 +310,11 @@ impl Slot {
         match self {
             Slot::Register(low) | Slot::Special(low) => Bits::new(low, 8).mask(),
             Slot::Uniform(low) => Bits::new(low, 6).mask(),
-            Slot::Predicate(low) | Slot::UniformPredicate(low) | Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
-            Slot::Predicates => 0,
+            Slot::Predicate(low)
+            | Slot::UniformPredicate(low)
+            | Slot::InvertedPredicate(low)
+            | Slot::Scoreboard(low) => Bits::new(low, 3).mask(),
+            Slot::Predicates | Slot::Group => 0,
             Slot::Table => Bits::new(64, 3).mask() | Bits::new(72, 5).mask(),
             Slot::Immediate(bits) => bits.mask(),
             Slot::Constant(low) | Slot::WordConstant(low) => Bits::new(low, 21).mask(),
@@ -318,6 +329,10 @@ impl Slot {
                 Bits::new(SLOT_A, 8).mask() | Bits::new(32, 12).mask() | Bits::new(64, 6).mask() | 1 << 76
             }
             Slot::Far => Bits::new(SLOT_A, 8).mask() | Bits::new(32, 32).mask(),
+            Slot::UniformBase(low, offset) => {
+                Bits::new(low, 6).mask() | offset.map_or(0, |offset| Bits::new(offset, 24).mask())
+            }
+            Slot::Matrices(low) => Bits::new(low, 6).mask() | 3 << 61,
             Slot::Local(uniform) | Slot::Atomic(uniform) => memory(uniform) | 1 << 91,
             Slot::Shared(uniform) => memory(uniform) | 3 << 78 | 1 << 91,
             Slot::Global(uniform) => memory(uniform) | 3 << 90 | 1 << 76,
@@ -443,13 +458,14 @@ impl Operands {
                 }
                 Slot::Uniform(low)
             }
-            "P" | "UP" => {
+            "P" | "UP" | "iUP" => {
                 if negates {
                     token.negate = Some(low + 3);
                     self.known |= 1 << (low + 3);
                 }
                 match name {
                     "P" => Slot::Predicate(low),
+                    "iUP" => Slot::InvertedPredicate(low),
                     _ => Slot::UniformPredicate(low),
                 }
             }
@@ -472,6 +488,9 @@ impl Operands {
             "atomic" => Slot::Atomic(low),
             "to" => Slot::CopyTo,
             "from" => Slot::CopyFrom,
+            "U" => Slot::UniformBase(low, width),
+            "gdesc" => Slot::Matrices(low),
+            "gsb" => Slot::Group,
             other => panic!("`{other}` is not an operand"),
         };
         self.known |= token.slot.mask();
