@@ -173,7 +173,7 @@ fn machine_code_of_every_form_answers_as_hardware_does() {
 #[test]
 fn damaged_machine_code_is_refused_or_ends() {
     let (mut loaded, mut ended) = (0, 0);
-    for seed in 0..160 {
+    for seed in 0..200 {
         let gpu = Gpu::with_memory(1 << 26);
         let Ok(code) = sass::Module::read(&hostile::cubin(seed)) else { continue };
         let Ok(module) = Module::load_machine_code(&gpu.memory, &code, None) else { continue };
