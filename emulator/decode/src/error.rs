@@ -11,7 +11,7 @@ pub enum DecodeError {
     /// Syntactically correct PTX without a meaning: an unknown register, an operand of the wrong kind.
     #[error(transparent)]
     Invalid(#[from] ParseError),
-    /// Machine code that does not run here: each instruction with its address.
+    /// Machine code that does not run here: of the first such kernel an instruction of each mnemonic, with its address.
     #[error("{}", .0.iter().map(|what| format!("{what} is not supported")).collect::<Vec<_>>().join("\n"))]
     Refused(Vec<String>),
     /// More than a module may take: [`program::limits`].

@@ -31,19 +31,9 @@ pub fn decode(module: &sass::Module, segments: &Segments, level: CpuLevel, accou
             files.push((files.len() as u32 + 1, path.clone()));
         }
     }
-    let mut kernels = Vec::new();
-    let mut refused = Vec::new();
-    for (number, code) in module.kernels.iter().enumerate() {
-        match decode_kernel(code, number, segments, &files, level, account) {
-            Ok(kernel) => kernels.push(kernel),
-            Err(DecodeError::Refused(what)) => {
-                let room = REFUSALS.saturating_sub(refused.len());
-                refused.extend(what.into_iter().take(room));
-            }
-            Err(other) => return Err(other),
-        }
-    }
-    if refused.is_empty() { Ok(Program { kernels, files }) } else { Err(DecodeError::Refused(refused)) }
+    let decoded = |(number, code)| decode_kernel(code, number, segments, &files, level, account);
+    let kernels = module.kernels.iter().enumerate().map(decoded).collect::<Result<_>>()?;
+    Ok(Program { kernels, files })
 }
 
 /// Decodes a kernel: lowers its instructions, runs the passes, allocates registers. `files` are its numbered sources.
@@ -132,7 +122,7 @@ fn lower_instructions<'a>(
     let number = |path: &String| files.iter().find(|(_, known)| known == path).map(|(number, _)| *number);
     let numbers: Vec<Option<u32>> = code.files.iter().map(number).collect();
     let mut starts = Vec::with_capacity(code.instructions.len() + 1);
-    let mut refused = Vec::new();
+    let (mut refused, mut mnemonics) = (Vec::new(), Vec::new());
     for (at, instruction) in code.instructions.iter().enumerate() {
         starts.push(lower.ops.len() as u32);
         if labels[at] {
@@ -141,8 +131,12 @@ fn lower_instructions<'a>(
         lower.begin(instruction, at as u32, source(code, &numbers, instruction.address))?;
         match lower.lower_instruction() {
             Err(DecodeError::Refused(what)) => {
-                let room = REFUSALS.saturating_sub(refused.len());
-                refused.extend(what.into_iter().take(room));
+                // One of each is enough.
+                let mnemonic = (instruction.operation, &instruction.modifiers);
+                if refused.len() < REFUSALS && !mnemonics.contains(&mnemonic) {
+                    mnemonics.push(mnemonic);
+                    refused.extend(what);
+                }
             }
             other => other?,
         }
