@@ -99,8 +99,8 @@ impl Operation {
         self.name().starts_with('U') || self == Operation::S2ur
     }
 
-    /// Returns whether the operation copies boxes, multiplies matrices of warpgroups, chooses a lane for that, or orders
-    /// what is asynchronous: copies, warpgroups, clusters, launches.
+    /// Returns whether the operation copies boxes, multiplies matrices of warpgroups, chooses a lane for that, or
+    /// orders what is asynchronous: copies, warpgroups, clusters, launches.
     pub fn is_asynchronous(self) -> bool {
         let names =
             ["ACQBULK", "ARRIVES", "ELECT", "FENCE", "HGMMA", "PREEXIT", "QGMMA", "SYNCS", "USETMAXREG", "WARPGROUP"];

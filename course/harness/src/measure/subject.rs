@@ -343,7 +343,7 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
 /// Returns the first instruction that a driver's log refuses: the mnemonic, of a text such as
 /// `` `@P0 ELECT P1, URZ, PT` at 0x0120 ``. CUDA's interface returns the log as text only.
 fn unsupported(log: &str) -> Option<&str> {
-    let (_, refused) = log.split_once("unsupported `").or_else(|| log.split_once("does not support:\n`"))?;
+    let (_, refused) = log.split_once("unsupported `").or_else(|| log.split_once("does not support: `"))?;
     let (text, place) = refused.split_once('`')?;
     text.split(' ').find(|word| place.starts_with(" at 0x") && !word.starts_with('@'))
 }
