@@ -22,8 +22,8 @@ template <typename Of>
 struct Rows : Of {};
 
 // ANCHOR: store
-// A thread has four columns side by side, and rows of float4s take them at once. Other rows: stored one by one they would be a warp's 32 floats 16 bytes apart, and each
-// sector of C would be written four times. So the lanes exchange them first: each store has 32 neighbours.
+// A thread has four columns side by side. Stored one by one, where rows are not float4s, they would be a warp's 32
+// floats 16 bytes apart, each sector of C written four times. So lanes exchange them: a store has 32 neighbours.
 template <typename Of>
 struct Multiplier<Rows<Of>> : Multiplier<Of> {
     using Multiplier<Of>::Multiplier;

@@ -40,7 +40,8 @@ impl CompileJob {
 
     /// Returns a source whose text need not lie at its path.
     pub fn of_text(root: &Path, path: &Path, source: String) -> Self {
-        let line = |prefix| source.lines().find_map(|line| line.strip_prefix(prefix)).map(|rest| rest.trim().to_owned());
+        let line =
+            |prefix| source.lines().find_map(|line| line.strip_prefix(prefix)).map(|rest| rest.trim().to_owned());
         let architecture = line("// arch: ").unwrap_or_else(|| ARCHITECTURE.to_owned());
         let rescheduled = line("// rescheduled: ");
         let extra = source

@@ -1,5 +1,5 @@
 use super::*;
-use crate::plans::{PLANS, LARGE};
+use crate::plans::{LARGE, PLANS};
 
 const H200: usize = 132;
 

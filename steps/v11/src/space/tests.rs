@@ -1,5 +1,5 @@
 use super::*;
-use crate::plans::{PLANS, LARGE};
+use crate::plans::{LARGE, PLANS};
 
 #[test]
 fn the_plans_in_use_are_legal() {
