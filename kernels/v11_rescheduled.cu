@@ -1,11 +1,11 @@
 // v11_rescheduled.cu: the kernel of v11_stream_k with a main loop that no compiler wrote.
 //
-// Changed since v11_stream_k, in the machine code alone: registers and order of the main loop. The compiler's code of
-// this file is read again, each sum moves to the bank of registers that its column's factor does not lie in, and
-// multiply-adds follow each other so that one factor is kept from the one before: two reads each, one of either bank.
-// Loads stand where the line below says: multiply-adds of each k before the load of four columns of B for the next, and
-// of two rows of A. `reschedule` does it and proves that the sums are the same bits; the book prints the loop.
-// Rows of C start anywhere (v11_rows.cuh); the launch may overlap with the one before (v12_dependent.cuh).
+// Changed since v11_stream_k: the main loop, by a rewrite of the machine code. `reschedule` reads the compiler's code
+// of this file, moves each sum to the bank of registers that its column's factor does not lie in, and lets each
+// multiply-add keep a factor of the one before: two reads, one of either bank. The line `rescheduled` has the places of
+// the six loads of a k, in multiply-adds before each: four of B for the next k, two of A. C is proved to have the same
+// bits. In the source: rows of C that start anywhere are stored with lanes side by side (v11_rows.cuh), and the launch
+// may overlap with the one before (v12_dependent.cuh).
 // Any M, N, K; rows of A and B that start on 16 bytes. Launch: as v11_stream_k.
 // arch: compute_90a
 // options: --ptxas-options=-O1

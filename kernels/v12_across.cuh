@@ -144,7 +144,7 @@ __device__ __forceinline__ void multiply_across(float (&acc)[T::SUMS], float (&s
             multiply(typename LeftOf<Element>::Type(), acc, columns + k * B_K_BYTES / 16,
                      rows + k * sizeof(Element) / 16, T::PROMOTES ? k : step + k);
         commit_products();
-        wait_products<T::PROMOTES ? 0 : 1>();  // the step before is done -> its tiles may be overwritten
+        wait_products<T::PROMOTES ? 0 : 1>();  // the step before, or this one -> its tiles may be overwritten
         if constexpr (T::PROMOTES) {
             place.release(ring.empty());
             #pragma unroll

@@ -1,8 +1,8 @@
-// v12_pack.cu: a matrix in the layout that tensor maps describe: row-major, each row on 16 bytes.
+// v12_pack.cu: a matrix in the layout that tensor maps describe: row-major, each row on a line of L2.
 //
 // out[row][col] = in[row][col], or in[col][row] where `turned`. `pitch` elements from one row of `out` to the next.
-// As v11_pack of floats, for elements of 1, 2 and 4 bytes: a thread has neighbours that fill a word, which it stores at
-// once. Launch: 32 x 8 threads, one block for each square of `out` whose rows have 128 bytes.
+// As turn_v11, for elements of 1, 2 and 4 bytes: a thread has neighbours that fill a word, which it stores at once.
+// Launch: 32 x 8 threads, one block for each square of `out` whose rows have 128 bytes, row after row of squares.
 // arch: compute_90a
 #include "v12_bf16.cuh"
 #include "v12_dependent.cuh"
@@ -14,8 +14,9 @@ template <typename T>
 __device__ __forceinline__ void pack_matrix(int rows, int cols, int pitch, int turned, const T* in, T* out)
 {
     constexpr int IN_WORD = sizeof(unsigned) / sizeof(T), TILE = WARP_SIZE * IN_WORD, BITS = 8 * sizeof(T);
-    __shared__ T tile[TILE][TILE + IN_WORD];  // a word more: a column of words lies in 32 banks
-    const int col = blockIdx.x * TILE, row = blockIdx.y * TILE, first = IN_WORD * threadIdx.x;
+    __shared__ T tile[TILE][TILE + IN_WORD];  // a word more: a column is in more banks than one
+    const int across = (pitch + TILE - 1) / TILE, first = IN_WORD * threadIdx.x;
+    const int col = blockIdx.x % across * TILE, row = blockIdx.x / across * TILE;
     let_next_begin();
     wait_for_previous();  // it may have written `in`, and may still read `out`
 

@@ -22,10 +22,12 @@ struct Other {
     threads: u32,
     /// Dynamic shared memory for the step's shape, in bytes.
     shared: u32,
+    /// Whether consecutive blocks have tiles below each other.
+    down: bool,
 }
 
 const fn other(step: &'static str, source: &'static str, entry: &'static str, tile: [u32; 2], threads: u32) -> Other {
-    Other { step, source, entry, tile, threads, shared: 0 }
+    Other { step, source, entry, tile, threads, shared: 0, down: false }
 }
 
 /// The kernels without a task. `v08_gemm_transposed` is absent: four kernels share the lines of its template, with
@@ -36,7 +38,7 @@ const OTHERS: [Other; 10] = [
     other("v03", "v03_from_global", "sgemm_v03_from_global", [128, 128], 256),
     other("v08", "v08_transpose_coalesced", "transpose_coalesced_reads", [32, 32], 1024),
     other("v08", "v08_transpose_coalesced", "transpose_coalesced_writes", [32, 32], 1024),
-    other("v08", "v08_transpose_float4", "transpose_float4", [64, 64], 256),
+    Other { down: true, ..other("v08", "v08_transpose_float4", "transpose_float4", [64, 64], 256) },
     other("v08", "v08_transpose_swizzled", "transpose_swizzled", [32, 32], 1024),
     other("v08", "v08_transpose_threads", "transpose_row_per_thread", [32, 256], 32),
     other("v08", "v08_transpose_threads", "transpose_serial", [256, 256], 1),
@@ -57,6 +59,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         task.solution = PathBuf::from("kernels").join(other.source).with_extension("cu");
         other.entry.clone_into(&mut task.entry);
         task.tile = other.tile;
+        task.down = other.down;
         task.block = [other.threads, 1, 1];
         task.dynamic_shared = other.shared;
         tasks.push(task);

@@ -46,7 +46,7 @@ pub struct Sgemm {
     stream: Arc<CudaStream>,
     /// Kernels of [`PLANS`], then those that were added.
     kernels: Vec<(Plan, CudaFunction)>,
-    /// Of operands as they are, and of transposed ones.
+    /// Kernels that pack an operand: stored as it is, and transposed.
     pack: [CudaFunction; 2],
     packed: RefCell<[Scratch<f32>; 2]>,
     pub n_sms: usize,

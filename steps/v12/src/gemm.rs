@@ -380,6 +380,7 @@ impl<T: Factor> Gemm<T> {
         let copy = scratch.copy_of(operand.matrix, T::LINE, &self.stream)?;
         let [n_rows, n_cols, n_pitch] = [rows, cols, copy.pitch].map(to_i32);
         let turned = i32::from(operand.layout == Layout::Transposed);
+        let line = T::LINE as u32;
         let mut arguments = [
             argument(&n_rows),
             argument(&n_cols),
@@ -389,7 +390,7 @@ impl<T: Factor> Gemm<T> {
             argument(&copy.address),
         ];
         let config = LaunchConfig {
-            grid_dim: (blocks(copy.pitch, T::LINE as u32), blocks(rows, T::LINE as u32), 1),
+            grid_dim: (blocks(copy.pitch, line) * blocks(rows, line), 1, 1),
             block_dim: THREADS,
             shared_mem_bytes: 0,
         };

@@ -1,4 +1,4 @@
-//! A GEMM library for Hopper's tensor cores: products of bf16 of any shape, with a fused epilogue.
+//! A GEMM library for Hopper's tensor cores: products of bf16, TF32 and FP8 of any shape, with a fused epilogue.
 
 pub mod gemm;
 pub mod plans;
