@@ -51,7 +51,7 @@ pub struct GemmKernel {
     /// Bytes of dynamic shared memory per k.
     #[serde(default)]
     pub strip: usize,
-    /// Whether `blockIdx.x` is the row of tiles.
+    /// `blockIdx.x` is the row of tiles.
     #[serde(default)]
     pub down: bool,
 }

@@ -22,7 +22,7 @@ struct Other {
     threads: u32,
     /// Dynamic shared memory for the step's shape, in bytes.
     shared: u32,
-    /// Whether consecutive blocks have tiles below each other.
+    /// Consecutive blocks have tiles below each other.
     down: bool,
 }
 

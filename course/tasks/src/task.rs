@@ -76,7 +76,7 @@ pub struct Task {
     /// Rows and columns of C (of a transpose: of the input) per block.
     pub tile: [u32; 2],
     pub block: [u32; 3],
-    /// Whether consecutive blocks have tiles below each other, `blockIdx.x` being the row of tiles.
+    /// Consecutive blocks have tiles below each other: `blockIdx.x` is the row of tiles.
     #[serde(default)]
     pub down: bool,
     /// Dynamic shared memory per block, in bytes.

@@ -127,7 +127,7 @@ pub enum Value {
     Matrices {
         /// First register of their descriptors.
         descriptor: Uniform,
-        /// Whether the first and the second factor are transposed.
+        /// Transposed factors: the first, the second.
         transposed: [bool; 2],
     },
 }

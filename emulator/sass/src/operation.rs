@@ -102,8 +102,25 @@ impl Operation {
     /// Returns whether the operation copies boxes, multiplies matrices of warpgroups, chooses a lane for that, or
     /// orders what is asynchronous: copies, warpgroups, clusters, launches.
     pub fn is_asynchronous(self) -> bool {
-        let names =
-            ["ACQBULK", "ARRIVES", "ELECT", "FENCE", "HGMMA", "PREEXIT", "QGMMA", "SYNCS", "USETMAXREG", "WARPGROUP"];
-        names.contains(&self.name()) || self.name().starts_with("UTMA") || self.name().starts_with("UCGABAR")
+        use Operation::*;
+        matches!(
+            self,
+            Acqbulk
+                | Arrives
+                | Elect
+                | Fence
+                | Hgmma
+                | Preexit
+                | Qgmma
+                | Syncs
+                | UcgabarArv
+                | UcgabarWait
+                | Usetmaxreg
+                | Utmacctl
+                | Utmacmdflush
+                | Utmaldg
+                | Utmastg
+                | Warpgroup
+        )
     }
 }

@@ -29,8 +29,8 @@ pub trait Factor: Real + DeviceRepr {
     const NAME: &'static str;
     const CODE: KernelSource;
     const PLANS: &'static [Plan];
-    /// What names of kernels begin with, after `gemm_v12_`: those whose partial sums are promoted, where a type has
-    /// these, and those whose sums stay in the tensor core.
+    /// Prefixes of kernels' names after `gemm_v12_`, one for each kind of sums: promoted ones first, where a type has
+    /// them, then those that stay in the tensor core.
     const KINDS: &'static [&'static str];
     /// Ends of names of kernels, by the type of C, and the bytes of its elements.
     const RESULTS: &'static [(&'static str, usize)];
@@ -129,8 +129,8 @@ pub struct Product<'a, R> {
     /// N floats, one for each column.
     pub bias: Option<&'a CudaSlice<f32>>,
     pub activation: Activation,
-    /// Whether all sums of FP8 stay in the tensor core, which keeps fewer bits of them; otherwise partial sums are
-    /// added in FP32. Other types have one kind of sums.
+    /// All sums of FP8 stay in the tensor core, which keeps fewer bits of them; otherwise partial sums are added in
+    /// FP32. Other types have one kind of sums.
     pub fast_sums: bool,
 }
 

@@ -199,7 +199,7 @@ fn floats_are_rounded_to_tf32() {
     assert!(c.iter().all(|x| *x == n as f32 * (1.0 + 2.0 * HALF)), "{}", c[0]);
 }
 
-/// Of terms 2^16 apart the tensor core loses the small ones, which promoted sums keep.
+/// Small terms beside others 2^16 times as large: the tensor core loses them, and promoted sums keep them.
 #[test]
 fn promoted_sums_of_e4m3_keep_what_fast_ones_lose() {
     let (stream, gemm) = loaded::<E4m3>();
