@@ -11,29 +11,19 @@
 // tiles if these are fewer; shared memory as the launch says.
 // arch: compute_90a
 #include "v12_blocks.cuh"
+#include "v12_promote.cuh"
 
 // ANCHOR: kernel
 using T = Tiles<128, 192, 4, 8 * BOX_OF_C, E4m3>;  // of C; pairs of tiles; bytes of boxes of C
 
-// ANCHOR: promote
-// sums += the products of each of the next `steps` pairs of tiles. While this warpgroup adds, the other multiplies.
 struct Promote {
     static constexpr int COPIERS = GROUP;  // who give registers
 
     static __device__ __forceinline__ void sum(float (&sums)[T::SUMS], Ring<T, T::STAGES>& ring, int steps)
     {
-        float acc[T::SUMS] = {};
-        for (int step = 0; step < steps; ++step, ring.advance()) {
-            wait(ring.full(), ring.parity);
-            multiply_tiles<T>(acc, ring.tiles(), 0);  // acc is new
-            wait_products<0>();
-            release_shared_tiles(ring.empty());
-            #pragma unroll
-            for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
-        }
+        promote_steps<T>(sums, ring, steps);
     }
 };
-// ANCHOR_END: promote
 
 // Name; type of C; who makes sums.
 #define FP8(NAME, OUT, SUMS)                                                                                          \

@@ -5,6 +5,7 @@
 #include "v12_ends.cuh"
 #include "v12_epilogue.cuh"
 #include "v12_order.cuh"
+#include "v12_promote.cuh"
 #include "v12_turns.cuh"
 
 // A plan: tiles in shared memory, with space for boxes of C behind them; whether warpgroups take tiles in turns;
@@ -20,24 +21,6 @@ struct Plan {
     static_assert(!(TURNS && PROMOTES), "a warpgroup has no registers for both");
     static constexpr int THREADS = T::MULTIPLIERS + COPIERS;
 };
-
-// ANCHOR: promote
-// sums += the products of each of the next `steps` pairs of tiles. Those of a step begin at zero, and are added to the
-// others in FP32, rounded, as in v12_fp8. While this warpgroup adds, the other multiplies.
-template <typename T>
-__device__ __forceinline__ void promote_steps(float (&sums)[T::SUMS], Ring<T, T::STAGES>& ring, int steps)
-{
-    float acc[T::SUMS] = {};
-    for (int step = 0; step < steps; ++step, ring.advance()) {
-        wait(ring.full(), ring.parity);
-        multiply_tiles<T>(acc, ring.tiles(), 0);  // acc is new
-        wait_products<0>();
-        release_shared_tiles(ring.empty());
-        #pragma unroll
-        for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
-    }
-}
-// ANCHOR_END: promote
 
 // ANCHOR: kernel
 template <typename P, typename Out>
