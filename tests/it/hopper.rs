@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use arithmetic::products::{AccumulatorType, FactorType, Factors, Product, Unit};
+use counters::Counters;
 use simt::gpu::Gpu;
 use tasks::fixtures::Fixture;
 use tests::asynchronous::{ALPHA, Inputs, Loaded, committed, of_bf16, pitch_of_parts, split, to_e4m3};
@@ -71,6 +72,24 @@ fn kernels_of_v12_are_clean_and_meet_no_conflict() {
                 assert_eq!(loads, counters.shared_load_ideal, "{name} on {:?}", launch.shape);
                 assert_eq!(stores, counters.shared_store_ideal, "{name} on {:?}", launch.shape);
             }
+        }
+    }
+}
+
+/// Machine code computes the same bits as the PTX, multiplies as often, and no check finds anything.
+#[test]
+fn machine_code_of_v12_computes_what_ptx_does() {
+    for kernel in plans().iter().flat_map(Plan::kernels) {
+        let name = &kernel.0.name;
+        let (code, ptx) = (Loaded::of_machine_code(&kernel), Loaded::new(&kernel));
+        for &launch in &code.head.launches {
+            let texts = tests::gpu::texts(&code.run(launch, 1, Inputs::Whole).findings);
+            assert_eq!(texts, "", "{name} on {:?}", launch.shape);
+            let [ours, want] = [&code, &ptx].map(|loaded| loaded.run(launch, 1, Inputs::Short));
+            let bits = |c: &[f32]| c.iter().map(|x| x.to_bits()).collect::<Vec<u32>>();
+            assert!(bits(&ours.c) == bits(&want.c), "{name} on {:?}", launch.shape);
+            let of = |counters: &Counters| [counters.tensor_products, counters.shared_store_bytes];
+            assert_eq!(of(&ours.counters), of(&want.counters), "{name} on {:?}", launch.shape);
         }
     }
 }

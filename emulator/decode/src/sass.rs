@@ -6,6 +6,7 @@
 //!
 //! The code gives the reconvergence points: `BSSY` names the position, `BSYNC` precedes it.
 
+mod asynchronous;
 mod control;
 mod convergence;
 mod emit;
@@ -20,7 +21,7 @@ mod prune;
 
 pub use kernel::decode;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use sass::instruction::{Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
@@ -33,7 +34,7 @@ use arithmetic::lanes::{CpuLevel, Src};
 use float::{Conversion, FloatOperands};
 use operand::LineId;
 use program::limits::{Account, INSTR_BYTES};
-use program::{InstrInfo, MemSpace, OpKind, PendingCopies, SourceLoc, Special};
+use program::{InstrInfo, MemSpace, OpKind, SourceLoc, Special};
 
 const BYTES: u32 = 16;
 
@@ -62,6 +63,8 @@ struct SassLowering<'a> {
     code: &'a [Instruction],
     /// Whether an instruction is a `BSYNC` in front of a reconvergence point of its barrier.
     reconverging_syncs: Vec<bool>,
+    /// Operations of the code.
+    operations: HashSet<Operation>,
     /// Reconvergence point of each barrier, by instruction.
     reconvergence: convergence::Reconvergence,
 
@@ -104,6 +107,7 @@ impl<'a> SassLowering<'a> {
             first_parameter: kernel.parameter_base,
             code,
             reconverging_syncs: convergence::reconverging_syncs(code),
+            operations: code.iter().map(|instruction| instruction.operation).collect(),
             reconvergence: convergence::Reconvergence::new(code, account)?,
             ops: Vec::new(),
             instrs: Vec::new(),
@@ -231,7 +235,9 @@ impl<'a> SassLowering<'a> {
     fn lower_operation(&mut self) -> Result<()> {
         let operation = self.instruction.operation;
         match operation {
-            Operation::Mov | Operation::Umov | Operation::R2ur => self.mov(),
+            Operation::Mov | Operation::Umov => self.mov(),
+            Operation::R2ur => self.for_the_warp(),
+            Operation::Elect => self.choose_lane(),
             Operation::Iadd3 | Operation::Uiadd3 => self.add3(),
             Operation::Viadd if self.take_modifier(Modifier::W16x2) => self.plain("add", &["u16x2"], 2),
             Operation::Viadd => self.plain("add", &["u32"], 2),
@@ -304,12 +310,21 @@ impl<'a> SassLowering<'a> {
             Operation::Atoms => self.atomic(MemSpace::Shared),
             Operation::Ldgsts => self.copy(),
             Operation::Ldgdepbar => self.emit(OpKind::CpAsyncCommit),
-            Operation::Depbar => {
-                let pending = self.immediate(1).unwrap_or(0);
-                self.emit(OpKind::CpAsyncWait { allowed: PendingCopies::Groups(pending) })
-            }
+            Operation::Utmacmdflush => self.emit(OpKind::BulkCommit),
+            Operation::Depbar => self.wait_for_groups(),
+            Operation::Arrives => self.arrive_behind_copies(),
+            Operation::Syncs => self.shared_barrier(),
+            Operation::Utmaldg | Operation::Utmastg | Operation::Utmapf => self.tensor_copy(),
+            Operation::Ublkcp => self.bulk_copy(),
+            Operation::Hgmma | Operation::Qgmma => self.multiply_by_warpgroup(),
+            Operation::Warpgroup => self.warpgroup(),
+            Operation::Usetmaxreg => self.set_registers(),
+            Operation::UcgabarArv => self.emit(OpKind::ClusterBarrier { waits: false }),
+            Operation::UcgabarWait => self.emit(OpKind::ClusterBarrier { waits: true }),
+            Operation::Fence => self.emit(OpKind::ProxyFence),
 
             Operation::Bra if self.take_modifier(Modifier::Div) => self.branch_if_diverged(),
+            Operation::Bra if self.take_modifier(Modifier::Any) => self.branch_if_any(),
             Operation::Bra => self.branch(),
             Operation::Brx => self.branch_by_table(),
             Operation::Exit => self.exit(),
@@ -329,7 +344,13 @@ impl<'a> SassLowering<'a> {
                 let zero = self.number(0)?;
                 self.write_line(zero)
             }
-            Operation::Bmov
+            // Hints are invisible to a program, and so is the end of earlier grids: grids run one after the other.
+            Operation::Acqbulk
+            | Operation::Preexit
+            | Operation::Utmacctl
+            | Operation::Ublkpf
+            | Operation::Endcollective
+            | Operation::Bmov
             | Operation::Nop
             | Operation::Yield
             | Operation::Errbar
@@ -343,7 +364,7 @@ impl<'a> SassLowering<'a> {
                 self.ignore_source(0);
                 self.emit(OpKind::Trap)
             }
-            Operation::Warpsync if !self.take_modifier(Modifier::Collective) => self.warp_sync(),
+            Operation::Warpsync => self.warp_sync(),
             Operation::Bar => self.barrier(),
             Operation::Membar => self.emit(OpKind::Fence),
             Operation::Nanosleep => {

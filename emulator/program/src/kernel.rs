@@ -34,6 +34,9 @@ pub struct DecodedKernel {
     /// In the order of declaration.
     pub params: Vec<Param>,
     pub param_bytes: u32,
+    /// Offset of the parameters from an address that all alignments divide: the place in constant memory in machine
+    /// code, else 0.
+    pub param_start: u32,
     /// Arrays in a block's shared memory, separated by guard gaps.
     pub shared: Vec<DeclaredArray>,
     /// Bytes of shared memory that a GPU would need: without guard gaps.

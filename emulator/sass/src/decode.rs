@@ -149,7 +149,9 @@ fn value(architecture: Architecture, word: u128, address: u32, token: &Token) ->
             ..Address::new(Register::ZERO, offset.map_or(0, |offset| signed(field(word, offset, 24), 24)))
         }),
         Slot::Matrices(low) => {
-            Value::Matrices { descriptor: uniform(word, low), transposed: [61, 62].map(|bit| field(word, bit, 1) == 1) }
+            let is_set = |bit: Option<u32>| bit.is_some_and(|bit| field(word, bit, 1) == 1);
+            let [a, b, minus_a, minus_b] = Slot::Matrices(low).bits_of_factors().map(is_set);
+            Value::Matrices { descriptor: uniform(word, low), transposed: [a, b], negated: [minus_a, minus_b] }
         }
         Slot::Group => Value::Group,
         Slot::Far => {

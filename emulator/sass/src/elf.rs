@@ -259,6 +259,7 @@ impl<'a> File<'a> {
             shared_bytes: self.size(&format!(".nv.shared.{name}"))?,
             frame_bytes: 0,
             max_threads: attributes.max_threads,
+            cluster: attributes.cluster,
             barriers: match attributes.barriers {
                 Some(barriers) => barriers,
                 None => (self.section(at)?.sh_flags.get(ENDIAN) >> 20) as u32 & 0x7f,

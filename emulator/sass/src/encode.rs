@@ -134,9 +134,10 @@ impl Word {
                     None => (offset == 0).then_some(()),
                 }
             }
-            (Slot::Matrices(low), Value::Matrices { descriptor, transposed: [a, b] }) => {
+            (Slot::Matrices(low), Value::Matrices { descriptor, transposed, negated }) => {
                 self.put(low, 6, descriptor.0.into())?;
-                self.put(61, 2, u64::from(a) | u64::from(b) << 1)
+                let set = transposed.into_iter().chain(negated).zip(Slot::Matrices(low).bits_of_factors());
+                { set }.try_for_each(|(is_set, bit)| self.flag(bit, is_set))
             }
             (slot, Value::Memory(address)) => self.memory(slot, address, is_sm_90),
             _ => None,

@@ -123,12 +123,14 @@ pub enum Value {
     Scoreboard(u8),
     /// The products of the warpgroup that were issued so far: `gsb0`.
     Group,
-    /// Both factors of a product, in shared memory, or one: `gdesc[UR8].tnspA`.
+    /// Both factors of a product, in shared memory, or the second: `gdesc[UR8].tnspA`.
     Matrices {
         /// First register of their descriptors.
         descriptor: Uniform,
         /// Transposed factors: the first, the second.
         transposed: [bool; 2],
+        /// Negated factors.
+        negated: [bool; 2],
     },
 }
 

@@ -36,4 +36,6 @@ pub use decode::decode;
 pub use elf::{code_range, sm_of};
 pub use error::{DecodeError, DecodeErrorKind, ReadError, ReadErrorKind};
 pub use instruction::Instruction;
-pub use module::{Call, CubinKernel, Function, Module, Parameter, Relocation, Segment, SourceLine, Target, Variable};
+pub use module::{
+    Call, Cluster, CubinKernel, Function, Module, Parameter, Relocation, Segment, SourceLine, Target, Variable,
+};

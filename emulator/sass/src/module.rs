@@ -89,6 +89,7 @@ pub struct CubinKernel {
     pub frame_bytes: u32,
     /// Maximum number of threads of a block in each dimension, from `__launch_bounds__`.
     pub max_threads: Option<[u32; 3]>,
+    pub cluster: Cluster,
     /// Barriers of the block that the code uses.
     pub barriers: u32,
     /// Byte offset of the parameters in bank 0.
@@ -168,4 +169,14 @@ pub struct Call {
     pub line: u32,
     /// Index in [`CubinKernel::calls`] of the call that inlined the caller; less than this call's own.
     pub caller: Option<usize>,
+}
+
+/// What a kernel says of its clusters of blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cluster {
+    /// Blocks of a cluster in x, y and z.
+    pub required: Option<[u32; 3]>,
+    pub max_blocks: Option<u32>,
+    /// Whether it must be launched in clusters.
+    pub explicit: bool,
 }

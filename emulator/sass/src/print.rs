@@ -192,9 +192,11 @@ fn print_value(
         Value::Barrier(number) => write!(f, "B{number}"),
         Value::Scoreboard(number) => write!(f, "SB{number}"),
         Value::Group => f.write_str("gsb0"),
-        Value::Matrices { descriptor, transposed: [a, b] } => {
-            let word = |is_set: &bool, word| if *is_set { word } else { "" };
-            write!(f, "gdesc[{descriptor}]{}{}", word(a, ".tnspA"), word(b, ".tnspB"))
+        Value::Matrices { descriptor, transposed, negated } => {
+            write!(f, "gdesc[{descriptor}]")?;
+            let words = [".tnspA", ".tnspB", ".negA", ".negB"];
+            let mut set = words.iter().zip(transposed.iter().chain(negated)).filter(|(_, is_set)| **is_set);
+            set.try_for_each(|(word, _)| f.write_str(word))
         }
     }
 }

@@ -70,6 +70,7 @@ pub(crate) fn decode_kernel(
         specials: lower.specials.iter().map(|(&special, register)| (special, place(register))).collect(),
         params,
         param_bytes,
+        param_start: 0,
         shared_static_bytes: shared.static_bytes,
         shared_dynamic_base: shared.dynamic_base,
         shared: reserved.into_iter().chain(shared.arrays.iter().cloned()).collect(),

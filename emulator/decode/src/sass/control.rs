@@ -72,6 +72,95 @@ impl SassLowering<'_> {
         self.emit(OpKind::Branch { target, reconverge: Reconverge::Enclosing })
     }
 
+    /// Lowers `BRA.U.ANY`: all lanes branch if the guard of one holds.
+    pub(super) fn branch_if_any(&mut self) -> Result<()> {
+        self.ignore_modifier(Modifier::U);
+        let lanes = self.lanes_of_guard()?;
+        let none = self.number(0)?;
+        let any = self.compute("setp", &["ne", "u32"], &[lanes, none])?;
+        (self.guard, self.negated) = (any as u32, false);
+        self.branch()
+    }
+
+    /// Emits the mask of the converged lanes for which the guard holds.
+    fn lanes_of_guard(&mut self) -> Result<Src> {
+        let guard = std::mem::replace(&mut self.guard, TRUE);
+        let negated = std::mem::take(&mut self.negated);
+        let mut lanes = self.members_uncounted()?;
+        if guard != TRUE || negated {
+            let members = lanes;
+            let dst = self.registers.fresh(Class::Bits32);
+            self.emit_uncounted(OpKind::Vote { mode: VoteMode::Ballot, dst, pred: guard, negated, members })?;
+            lanes = dst as Src;
+        }
+        (self.guard, self.negated) = (guard, negated);
+        Ok(lanes)
+    }
+
+    /// Emits the number of the lowest of some lanes, and whether a lane is that one.
+    fn lowest(&mut self, lanes: Src) -> Result<[Src; 2]> {
+        let none = self.number(0)?;
+        let negative = self.compute("sub", &["s32"], &[none, lanes])?;
+        let lowest = self.compute("and", &["b32"], &[lanes, negative])?;
+        let number = self.compute("bfind", &["u32"], &[lowest])?;
+        let own = self.special(Special::LaneId);
+        let leads = self.compute("setp", &["eq", "u32"], &[own, number])?;
+        Ok([number, leads])
+    }
+
+    /// Guards the instruction so that one lane executes it: the lowest for which the guard holds.
+    pub(super) fn once_for_the_warp(&mut self) -> Result<()> {
+        let lanes = self.lanes_of_guard()?;
+        let [_, leads] = self.lowest(lanes)?;
+        (self.guard, self.negated) = (leads as u32, false);
+        Ok(())
+    }
+
+    /// Lowers `ELECT`: chooses the lowest lane.
+    pub(super) fn choose_lane(&mut self) -> Result<()> {
+        refuse_if!(self.destination().is_some(), self.unsupported());
+        let wanted = self.wanted_predicate(0);
+        let guard = (self.guard, self.negated);
+        self.narrow_guard()?;
+        let lanes = self.lanes_of_guard()?;
+        let [_, leads] = self.lowest(lanes)?;
+        (self.guard, self.negated) = guard;
+        self.write(wanted.map(|wanted| PendingResult::Pred(wanted, leads)).into_iter().collect())
+    }
+
+    /// Lowers `R2UR`: the value of the lowest lane for which the guard holds, and whether a lane's own differs.
+    pub(super) fn for_the_warp(&mut self) -> Result<()> {
+        let value = self.int(0)?;
+        let differs = self.wanted_predicate(0);
+        let adds = self.take_modifier(Modifier::Or);
+        let lanes = self.lanes_of_guard()?;
+        let dst = self.dst()?;
+        // The lanes of the guard are counted.
+        self.result(self.builtin(Builtin::Mov32), dst, &[value])?;
+        if value < 0 {
+            return Ok(());
+        }
+        let [lane, _] = self.lowest(lanes)?;
+        let members = self.members_uncounted()?;
+        let [whole, shared] = [self.number(0x1f)?, self.registers.fresh(Class::Bits32) as Src];
+        let src = [value, lane, whole, members];
+        self.emit_uncounted(OpKind::Shuffle { mode: ShuffleMode::Idx, dst: shared as u32, dst_pred: None, src })?;
+        if let Some(differs) = differs {
+            let mut other = self.compute("setp", &["ne", "u32"], &[value, shared])?;
+            if adds {
+                other = self.compute("or", &["pred"], &[differs as Src, other])?;
+            }
+            self.result(self.builtin(Builtin::MovPred), differs, &[other])?;
+        }
+        if self.guard == TRUE && !self.negated {
+            return self.result(self.builtin(Builtin::Mov32), dst, &[shared]);
+        }
+        let none = self.number(0)?;
+        let any = self.compute("setp", &["ne", "u32"], &[lanes, none])?;
+        (self.guard, self.negated) = (any as u32, false);
+        self.result(self.builtin(Builtin::Mov32), dst, &[shared])
+    }
+
     pub(super) fn exit(&mut self) -> Result<()> {
         self.narrow_guard()?;
         self.emit(OpKind::Exit)
@@ -189,6 +278,7 @@ impl SassLowering<'_> {
     pub(super) fn warp_sync(&mut self) -> Result<()> {
         // The lanes go on together, as everywhere here.
         self.ignore_modifier(Modifier::Exclusive);
+        self.ignore_modifier(Modifier::Collective);
         let register = self.source_register();
         let members = if self.take_modifier(Modifier::All) {
             self.number(u32::MAX)?
@@ -196,6 +286,12 @@ impl SassLowering<'_> {
             self.line(LineId::Lane(register?)) as Src
         };
         self.emit(OpKind::WarpSync { members })
+    }
+
+    fn members_uncounted(&mut self) -> Result<Src> {
+        let dst = self.registers.fresh(Class::Bits32);
+        self.emit_uncounted(OpKind::ActiveMask { dst })?;
+        Ok(dst as Src)
     }
 
     /// Emits the mask of the converged lanes.

@@ -81,6 +81,12 @@ impl SassLowering<'_> {
         self.push(op)
     }
 
+    /// Adds an operation for all converged lanes, by which the instruction is not counted.
+    pub(super) fn emit_uncounted(&mut self, kind: OpKind) -> Result<()> {
+        let op = self.attach(VirtualOp::new(kind), false);
+        self.push(op)
+    }
+
     /// Writes results at the end of an instruction, those that its guard depends on last.
     pub(super) fn write(&mut self, mut results: Vec<PendingResult>) -> Result<()> {
         let guard = self.guard;

@@ -31,6 +31,11 @@ impl SassLowering<'_> {
 
     /// Lowers `IADD3{.X} R{, carry{, carry}}, a, b, c{, carry{, carry}}`
     pub(super) fn add3(&mut self) -> Result<()> {
+        if self.take_modifier(Modifier::W64) {
+            let [a, b, c] = [self.wide(0)?, self.wide(1)?, self.wide(2)?];
+            let sum = self.value(self.builtin(Builtin::Add64), &[a, b])?;
+            return self.wide_result(self.builtin(Builtin::Add64), &[sum, c]);
+        }
         let wants = self.wanted_predicates();
         let extended = self.take_modifier(Modifier::X);
         if !extended && wants.iter().all(Option::is_none) {

@@ -1,14 +1,19 @@
 //! Decodes the kernels of a module of machine code: lowering, then the passes in their order.
 
+use sass::instruction::Value;
+use sass::operation::Operation;
+
 use super::operand::LineId;
 use super::{SassLowering, Segments, prune};
 use crate::error::{self, DecodeError, Result};
-use crate::passes::finish::{alu_shape, each_target, finish_op, remove_moves};
-use crate::passes::{InitialRegisters, order, registers, sync_patterns, validate};
+use crate::passes::finish::{alu_shape, each_target, finish_op, moves_nothing, remove_moves};
+use crate::passes::{InitialRegisters, in_flight, order, registers, sync_patterns, validate};
 use crate::virtual_op::TRUE;
 use arithmetic::lanes::CpuLevel;
 use program::limits::{Account, LOCAL_BYTES, REFUSALS, REGISTER_LINES};
-use program::{DeclaredArray, DecodedKernel, OpKind, Param, Program, SHARED_BASE, SourceLoc};
+use program::{
+    ClusterDirectives, DeclaredArray, DecodedKernel, InFlight, OpKind, Param, Program, SHARED_BASE, SourceLoc,
+};
 
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u32 = 227 << 10;
@@ -65,11 +70,16 @@ fn decode_kernel(
     refuse_if!(allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX), too_big());
     let place = |register: &u32| allocation.place[*register as usize];
     let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
+    let mut touches = in_flight::touches(&ops, &allocation.place, n_registers);
     for op in &mut ops {
         registers::rewrite(op, &allocation);
     }
+    in_flight::keep(&mut touches, &ops, |op| op.first || !moves_nothing(op));
     remove_moves(&mut ops, None);
+    // Compilers put `WARPGROUP.ARRIVE` where it is needed.
+    let in_flight = touches.map(|touches| Box::new(InFlight { touches, unfenced: None }));
 
+    let sass::Cluster { required, max_blocks, explicit } = code.cluster;
     let shared = static_shared_memory(code)?;
     let params = parameters(code).ok_or_else(too_big)?;
     let shared_bytes = shared.as_ref().map_or(0, |shared| shared.bytes);
@@ -84,15 +94,18 @@ fn decode_kernel(
         specials,
         params,
         param_bytes: code.parameter_bytes,
+        param_start: code.parameter_base,
         shared_static_bytes: shared_bytes,
         shared_dynamic_base: (SHARED_BASE + shared_bytes).next_multiple_of(16),
         shared: shared.into_iter().collect(),
         local_bytes: code.frame_bytes,
         max_threads: code.max_threads,
+        cluster: ClusterDirectives { required, max_blocks, explicit },
         by_index,
         exchanges,
         shared_subword: lower.shared_subword,
         shapes: ops.iter().map(alu_shape).collect(),
+        in_flight,
         machine_code: true,
         // Machine code has none of the rest.
         ..DecodedKernel::default()
@@ -101,13 +114,18 @@ fn decode_kernel(
     Ok(kernel)
 }
 
-/// Refuses code that names a register which its threads don't have. Two of those that a cubin requests are not for
-/// code: an H200 reports an illegal instruction.
+/// Refuses code that names a register which its threads don't have, at their start or later. Two of those that a cubin
+/// requests are not for code: an H200 reports an illegal instruction.
 fn refuse_registers(lower: &SassLowering<'_>, code: &sass::CubinKernel) -> Result<()> {
     const KEPT: u32 = 2;
     let number = |line: &LineId| if let LineId::Lane(number) = line { Some(u32::from(*number)) } else { None };
     let highest = lower.lines.keys().filter_map(number).max().unwrap_or(0);
-    let (name, registers) = (&code.name, code.registers);
+    let asked = code.instructions.iter().filter(|instruction| instruction.operation == Operation::Usetmaxreg);
+    let asked = asked.flat_map(|instruction| instruction.sources()).filter_map(|operand| match operand.value {
+        Value::Immediate(registers) => Some(registers),
+        _ => None,
+    });
+    let (name, registers) = (&code.name, asked.fold(code.registers, u32::max));
     let what =
         || format!("`{name}`, which names R{highest} and requests {registers} registers with the two for hardware");
     refuse_if!(registers > 0 && highest + KEPT >= registers, error::refused(what()));

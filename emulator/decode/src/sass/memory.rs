@@ -13,7 +13,7 @@ use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
 
 impl SassLowering<'_> {
     /// Returns the `nth` address among the operands.
-    fn memory(&self, nth: usize) -> Result<Address> {
+    pub(super) fn memory(&self, nth: usize) -> Result<Address> {
         let mut all = self.instruction.operands.iter().filter_map(|operand| match operand.value {
             Value::Memory(address) => Some(address),
             _ => None,

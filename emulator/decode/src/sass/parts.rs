@@ -28,10 +28,12 @@ const HINTS: [Modifier; 22] = {
 /// Returns whether a modifier never changes a result of an operation.
 fn is_hint(operation: Operation, modifier: Modifier) -> bool {
     use Modifier::{
-        All, F32, Ftz, Inc, Ivall, L, Le, M88, Mma, Mt88, Red, Result, Rn, Sc, Spin, Trap, U32, U64, W16, W32,
+        All, Async, Ctapool, Dealloc, F32, Ftz, G, Inc, Iv, Ivall, L, L2, Ldgstsbar, Le, M88, Mma, Mt88, Pf, Red,
+        Result, Rn, S, Sc, Spin, Syncs, Trans64, Trap, TryAlloc, U32, U64, View, W16, W32, W64,
     };
     HINTS.contains(&modifier)
         || match operation {
+            Operation::Arrives => matches!(modifier, Ldgstsbar | W64),
             Operation::Atom => matches!(modifier, Ftz | Rn | Spin),
             Operation::Atomg | Operation::Redg => matches!(modifier, Ftz | Rn),
             Operation::Atoms => matches!(modifier, Inc | W32 | Spin),
@@ -41,12 +43,19 @@ fn is_hint(operation: Operation, modifier: Modifier) -> bool {
             Operation::Bpt => modifier == Trap,
             Operation::Cctl => modifier == Ivall,
             Operation::Depbar => modifier == Le,
+            Operation::Fence => matches!(modifier, View | Async | S | G),
             Operation::Hfma2 => modifier == Mma,
             Operation::I2fp => modifier == F32,
             Operation::Ldsm | Operation::Stsm => matches!(modifier, W16 | M88),
             Operation::Membar => matches!(modifier, Sc | All),
             Operation::Movm => matches!(modifier, W16 | Mt88),
+            Operation::Nanosleep => modifier == Syncs,
             Operation::Shf | Operation::Ushf => matches!(modifier, L | U32 | U64),
+            Operation::Syncs => modifier == Trans64,
+            Operation::Ublkpf | Operation::Utmapf => modifier == L2,
+            Operation::Usetmaxreg => matches!(modifier, Dealloc | TryAlloc | Ctapool),
+            Operation::Utmacctl => matches!(modifier, Pf | Iv),
+            Operation::Warpgroup => modifier == Le,
             _ => false,
         }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{ReadError, damaged};
-use crate::module::Parameter;
+use crate::module::{Cluster, Parameter};
 
 /// Kind of an attribute whose value has the given length; other kinds store two bytes of value in the length field.
 const SIZED: u8 = 4;
@@ -14,6 +14,9 @@ const STACK_SIZE: u8 = 0x12;
 const PARAMETER: u8 = 0x17;
 const PARAMETER_BYTES: u8 = 0x19;
 const REGISTERS: u8 = 0x2f;
+const CLUSTER: u8 = 0x3d;
+const EXPLICIT_CLUSTER: u8 = 0x3e;
+const MAX_CLUSTER: u8 = 0x3f;
 const BARRIERS: u8 = 0x4c;
 
 const MAX_PARAMETER_BYTES: u32 = 1 << 15;
@@ -29,6 +32,10 @@ impl Attribute<'_> {
     fn word(&self, at: usize) -> Option<u32> {
         let bytes = self.value.get(at * 4..at * 4 + 4)?;
         Some(u32::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    fn three_words(&self) -> Option<[u32; 3]> {
+        Some([self.word(0)?, self.word(1)?, self.word(2)?])
     }
 }
 
@@ -69,6 +76,7 @@ pub(super) fn counts(bytes: &[u8]) -> Counts {
 #[derive(Default)]
 pub(super) struct Attributes {
     pub(super) max_threads: Option<[u32; 3]>,
+    pub(super) cluster: Cluster,
     /// Number of barriers of the block, present in files of CUDA 13.
     pub(super) barriers: Option<u32>,
     pub(super) parameter_base: u32,
@@ -82,11 +90,10 @@ impl Attributes {
         let mut parameters = Vec::new();
         for attribute in attributes(bytes) {
             match attribute.number {
-                MAX_THREADS => {
-                    if let (Some(x), Some(y), Some(z)) = (attribute.word(0), attribute.word(1), attribute.word(2)) {
-                        found.max_threads = Some([x, y, z]);
-                    }
-                }
+                MAX_THREADS => found.max_threads = attribute.three_words(),
+                CLUSTER => found.cluster.required = attribute.three_words(),
+                EXPLICIT_CLUSTER => found.cluster.explicit = true,
+                MAX_CLUSTER => found.cluster.max_blocks = attribute.word(0),
                 PARAMETER_BANK => {
                     let word = attribute.word(1).unwrap_or(0);
                     (found.parameter_base, found.parameter_bytes) = (word & 0xffff, word >> 16);

@@ -332,11 +332,23 @@ impl Slot {
             Slot::UniformBase(low, offset) => {
                 Bits::new(low, 6).mask() | offset.map_or(0, |offset| Bits::new(offset, 24).mask())
             }
-            Slot::Matrices(low) => Bits::new(low, 6).mask() | 3 << 61,
+            Slot::Matrices(low) => {
+                let bits = self.bits_of_factors().into_iter().flatten();
+                bits.fold(Bits::new(low, 6).mask(), |mask, bit| mask | 1 << bit)
+            }
             Slot::Local(uniform) | Slot::Atomic(uniform) => memory(uniform) | 1 << 91,
             Slot::Shared(uniform) => memory(uniform) | 3 << 78 | 1 << 91,
             Slot::Global(uniform) => memory(uniform) | 3 << 90 | 1 << 76,
         }
+    }
+}
+
+impl Slot {
+    /// Returns the bits by which factors in shared memory are transposed: first, second; and negated. A factor in
+    /// registers has its sign itself.
+    pub(crate) fn bits_of_factors(self) -> [Option<u32>; 4] {
+        let sign_of_first = (self == Slot::Matrices(SLOT_A)).then_some(72);
+        [Some(61), Some(62), sign_of_first, Some(63)]
     }
 }
 

@@ -216,10 +216,12 @@ impl Worker<'_> {
 
     fn tensor_map(&self, t: &TensorCopy, lane: usize) -> Result<TensorMap, BadTensor> {
         let address = place(&t.map, t.map_space.window(), self.address_value(&t.map, lane));
-        refuse_if!(!address.is_multiple_of(MAP_ALIGN), BadTensor::MapAlign(address));
         let mut bytes = [0; BYTES];
         let window = address >> window::BITS;
-        if window == window::PARAM >> window::BITS {
+        let is_parameter = window == window::PARAM >> window::BITS;
+        let start = if is_parameter { self.job.kernel.param_start } else { 0 };
+        refuse_if!(!(address + u64::from(start)).is_multiple_of(MAP_ALIGN), BadTensor::MapAlign(address));
+        if is_parameter {
             let from = (address - window::PARAM) as usize;
             let found = self.job.params.get(from..).and_then(|rest| rest.first_chunk());
             bytes = *found.ok_or(BadTensor::MapPlace(address))?;
