@@ -5,7 +5,7 @@
 use std::sync::LazyLock;
 
 use tasks::fixtures::Fixture;
-use tests::asynchronous::{Loaded, committed};
+use tests::asynchronous::{Inputs, Loaded, committed};
 use tests::{asynchronous, fixture};
 
 static KERNELS: LazyLock<Vec<(Fixture, String)>> = LazyLock::new(|| fixture::folder("tests/fixtures/asynchronous"));
@@ -25,7 +25,8 @@ fn right_kernels_are_clean() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The kernels of v11 as they are: right and without a finding, with tiles that blocks share where they can.
+/// The kernels of v11 as they are, from PTX and as machine code: right and without a finding, with tiles that blocks share where they can,
+/// and with the same bits.
 #[test]
 fn kernels_of_v11_are_clean() {
     let mut wrong = Vec::new();
@@ -41,10 +42,19 @@ fn kernels_of_v11_are_clean() {
             "// block: {block}\n// shared: {shared}\n// product: {parameters}\n\
              // launch: blocks {blocks} whole 0 shape 140 132 36\n"
         );
-        let (text, _) = Loaded::new(&committed(file, name, &head)).shown(1);
-        if !text.is_empty() {
-            wrong.push(format!("{file}:\n{text}"));
+        let kernel = committed(file, name, &head);
+        let both = [Loaded::new(&kernel), Loaded::of_machine_code(&kernel)];
+        for loaded in &both {
+            let (text, _) = loaded.shown(1);
+            if !text.is_empty() {
+                wrong.push(format!("{file}:\n{text}"));
+            }
         }
+        let bits = |loaded: &Loaded<'_>| {
+            let c = loaded.run(loaded.head.launches[0], 1, Inputs::Any).c;
+            c.into_iter().map(f32::to_bits).collect::<Vec<u32>>()
+        };
+        assert!(bits(&both[0]) == bits(&both[1]), "{name}");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }

@@ -48,6 +48,10 @@ impl Plan {
     }
 }
 
+pub(super) fn runs(name: &str) -> bool {
+    plans().iter().flat_map(Plan::kernels).any(|(fixture, _)| fixture.name == name)
+}
+
 fn kernel(name: &str) -> (Fixture, String) {
     let found = plans().iter().flat_map(Plan::kernels).find(|(fixture, _)| fixture.name == name);
     found.expect("there is a plan")

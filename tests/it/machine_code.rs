@@ -15,7 +15,6 @@ use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, 
 use tests::gpu::{Argument, Geometry, Gpu, Value, clean, options};
 use tests::recorded::{
     arguments, columns_of_maps, count_of_rows, kernel, load, machine_code, profiles, sizes_and_elements,
-    try_machine_code,
 };
 use tests::{hostile, read, root};
 
@@ -23,9 +22,6 @@ use super::counters::SLOW;
 
 /// Counters that differ, with the reasons.
 const DIFFERENCES: &str = include_str!("machine_code.txt");
-
-/// Its machine code has products of warpgroups, which are not run: `machine_tensor` says so.
-const REFUSED: &str = "sgemm_v12_six_bf16";
 
 fn check(profile: &Profile) {
     let gpu = Gpu::with_memory(1 << 32);
@@ -56,7 +52,7 @@ fn check_all(shape: usize) {
         1 => !SLOW.contains(&profile.step.as_str()),
         _ => true,
     };
-    of_shape.filter(quick).filter(|profile| profile.kernel != REFUSED).for_each(check);
+    of_shape.filter(quick).for_each(check);
 }
 
 #[test]
@@ -118,16 +114,12 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
 #[test]
 fn machine_code_computes_what_ptx_does() {
     for kernel in STEPS.iter().flat_map(|step| step.kernels) {
-        // `machine_tensor` has those.
-        if kernel.source.is_none() || matches!(kernel.work, Work::Tensor { .. }) {
+        // `machine_tensor` and `hopper` have those.
+        let is_elsewhere = matches!(kernel.work, Work::Tensor { .. }) || columns_of_maps(kernel.name).is_some();
+        if kernel.source.is_none() || is_elsewhere {
             continue;
         }
         let gpu = Gpu::with_memory(1 << 30);
-        if columns_of_maps(kernel.name).is_some() {
-            let why = try_machine_code(&gpu, kernel).map(drop).expect_err("it copies boxes").to_string();
-            assert!(why.contains("`UTMALDG.2D"), "{}: {why}", kernel.name);
-            continue;
-        }
         let (code, ptx) = (machine_code(&gpu, kernel), load(&gpu, kernel));
         if kernel.work == Work::Dgemm {
             let bits = |module| result(&gpu, module, kernel.name, f64::from).into_iter().map(f64::to_bits);

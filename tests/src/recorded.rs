@@ -10,7 +10,7 @@ use catalog::{CatalogKernel, STEPS, Shape, Work};
 use counters::Counters;
 use records::profile::{Profile, ProfileRecord, SHAPES};
 use simt::launch::{CheckLevel, LaunchOptions};
-use simt::module::{LoadError, Module};
+use simt::module::Module;
 
 use crate::gpu::{Argument, Geometry, Gpu};
 use crate::{read, root};
@@ -50,14 +50,10 @@ pub fn load(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
 
 /// Loads one kernel of the ladder from its machine code.
 pub fn machine_code(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
-    try_machine_code(gpu, kernel).unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
-}
-
-pub fn try_machine_code(gpu: &Gpu, kernel: &CatalogKernel) -> Result<Module, LoadError> {
     let source = kernel.source.expect("a source");
     let mut module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
     module.kernels.retain(|other| other.name == kernel.name);
-    Module::load_machine_code(&gpu.memory, &module, None)
+    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
 }
 
 /// For kernels whose arguments, tensor maps, are made by the program of their step: what the columns of all matrices

@@ -128,8 +128,7 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns whether the kernel waits for phases of mbarriers.
     pub(crate) fn has_phases(&self) -> bool {
-        let waits =
-            |op: &program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if barrier.kind == MbarrierKind::Wait);
+        let waits = |op: &program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if matches!(barrier.kind, MbarrierKind::Wait { .. }));
         self.inputs.kernel.ops.iter().any(waits)
     }
 

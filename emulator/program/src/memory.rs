@@ -205,7 +205,10 @@ pub enum MbarrierKind {
         counts: bool,
     },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`
-    Wait,
+    Wait {
+        /// Whether it is `mbarrier.try_wait`, which suspends its threads for a while.
+        tries: bool,
+    },
 }
 
 /// Bits of an arrival's result that hold the number of pending arrivals before it; the phase is above them.

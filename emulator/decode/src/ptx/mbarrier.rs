@@ -45,8 +45,8 @@ impl<'a> PtxLowering<'a> {
                 place
             }
             (Some("pending_count"), [to, token]) => return self.pending_count(to, token),
-            (Some("test_wait" | "try_wait"), [done, place, phase, rest @ ..]) if rest.len() < 2 => {
-                made.kind = MbarrierKind::Wait;
+            (Some(kind @ ("test_wait" | "try_wait")), [done, place, phase, rest @ ..]) if rest.len() < 2 => {
+                made.kind = MbarrierKind::Wait { tries: *kind == "try_wait" };
                 made.done = Some(self.destination(done, Class::Pred)?);
                 if has("parity") {
                     made.number = Some(self.source(phase, Class::Bits32, number)?)

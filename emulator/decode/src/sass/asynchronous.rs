@@ -148,14 +148,13 @@ impl SassLowering<'_> {
 
     /// Lowers `SYNCS.PHASECHK`: the sign of a register, or of the upper word of a state, is the phase to wait for.
     fn wait_for_phase(&mut self) -> Result<()> {
-        // A try takes longer to fail.
-        self.ignore_modifier(Modifier::Trywait);
+        let tries = self.take_modifier(Modifier::Trywait);
         let addr = self.shared_address()?;
         let state = self.last_register()?;
         let shift = self.number(PARITY)?;
         let parity = self.compute("shr", &["u32"], &[state, shift])?;
         let done = self.wanted_predicate(0).unwrap_or_else(|| self.registers.fresh(Class::Pred));
-        let wait = Mbarrier::new(MbarrierKind::Wait, MemSpace::Shared, addr);
+        let wait = Mbarrier::new(MbarrierKind::Wait { tries }, MemSpace::Shared, addr);
         let wait = Mbarrier { number: Some(parity), done: Some(done), ..wait };
         self.emit(OpKind::Mbarrier(Box::new(wait)))
     }

@@ -1,5 +1,6 @@
 //! Integer arithmetic, logic, shifts, moves and predicates.
 
+use sass::instruction::{Operand, Value};
 use sass::operation::Modifier;
 
 use super::{SassLowering, emit::PendingResult, float::COMPARISONS};
@@ -32,6 +33,10 @@ impl SassLowering<'_> {
     /// Lowers `IADD3{.X} R{, carry{, carry}}, a, b, c{, carry{, carry}}`
     pub(super) fn add3(&mut self) -> Result<()> {
         if self.take_modifier(Modifier::W64) {
+            // Whether a negative number keeps its sign was not tried.
+            let is_negative =
+                |operand: &Operand| matches!(operand.value, Value::Immediate(number) if number.cast_signed() < 0);
+            refuse_if!(self.instruction.sources().iter().any(is_negative), self.unsupported());
             let [a, b, c] = [self.wide(0)?, self.wide(1)?, self.wide(2)?];
             let sum = self.value(self.builtin(Builtin::Add64), &[a, b])?;
             return self.wide_result(self.builtin(Builtin::Add64), &[sum, c]);

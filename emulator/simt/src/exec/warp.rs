@@ -295,6 +295,11 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                             continue;
                         }
                         ControlFlow::Break(AfterOp::Poll) => pause!(at.pc + 1, Pause::Poll),
+                        ControlFlow::Break(AfterOp::PollAgain) => {
+                            at.count::<M>(worker, at.pc, at.pc);
+                            worker.warp.fiber.set_pc(at.pc);
+                            return Pause::Poll;
+                        }
                         ControlFlow::Break(AfterOp::Stop) => pause!(at.pc, Pause::Stopped),
                     }
                 }

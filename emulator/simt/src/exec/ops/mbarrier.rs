@@ -15,6 +15,7 @@ use program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
 use crate::exec::block::mbarrier_state::{BYTES, MbarrierState};
 use crate::exec::fiber::{AfterOp, FiberState, PhaseWait, phase_has_ended};
 use crate::exec::{memory::access_spec::place, memory::cluster_memory::Holder, worker::Worker};
+use program::limits::POLL_COST;
 
 /// Arrivals that a barrier can wait for.
 const MAX_ARRIVALS: u32 = (1 << 20) - 1;
@@ -24,20 +25,25 @@ impl Worker<'_> {
     pub(crate) fn mbarrier(
         &mut self, b: &Mbarrier, pc: u32, active: LaneMask, frame: LaneMask,
     ) -> ControlFlow<AfterOp> {
-        let waits = self.mbarrier_of_lanes(b, pc, active);
+        let waiting = self.mbarrier_of_lanes(b, pc, active);
         if self.stopped {
             return ControlFlow::Break(AfterOp::Stop);
         }
-        if waits {
-            self.activity.polled = true;
-            self.yield_to_other_lanes(frame);
-            return ControlFlow::Break(AfterOp::Poll);
+        if waiting.is_empty() {
+            return ControlFlow::Continue(());
         }
-        ControlFlow::Continue(())
+        self.activity.polled = true;
+        self.yield_to_other_lanes(frame);
+        // The hardware suspends a warp that tries, for as long as others may end the phase.
+        if b.kind == (MbarrierKind::Wait { tries: true }) && waiting == active && !self.block.tries_fail {
+            self.spent += POLL_COST;
+            return ControlFlow::Break(AfterOp::PollAgain);
+        }
+        ControlFlow::Break(AfterOp::Poll)
     }
 
-    /// Performs the operation for the `active` lanes. Returns whether some of them wait for a phase that has not ended.
-    fn mbarrier_of_lanes(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> bool {
+    /// Performs the operation for the `active` lanes. Returns those that wait for a phase that has not ended.
+    fn mbarrier_of_lanes(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> LaneMask {
         let mut done = LaneMask::EMPTY;
         for lane in active.iter() {
             if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
@@ -55,8 +61,8 @@ impl Worker<'_> {
         if let Some(races) = &mut self.checks.shared_races {
             races.note_mbarrier();
         }
-        if b.kind != MbarrierKind::Wait {
-            return false;
+        if !matches!(b.kind, MbarrierKind::Wait { .. }) {
+            return LaneMask::EMPTY;
         }
         if let Some(pred) = b.done {
             self.set_pred(pred, done, active);
@@ -67,7 +73,7 @@ impl Worker<'_> {
         }
         self.warp.fiber.phase = self.phase_wait(b, pc, active & !done);
         self.warp.fiber.sleeps = 0;
-        done != active
+        active & !done
     }
 
     fn init_mbarrier(&mut self, barrier: u32, arrivals: u32, pc: u32, lane: usize) {
@@ -125,7 +131,7 @@ impl Worker<'_> {
                 }
             }
             MbarrierKind::ArriveAfterCopies { counts } => self.arrive_after_copies(barrier, lane, counts),
-            MbarrierKind::Wait => {
+            MbarrierKind::Wait { .. } => {
                 ended = self.poll_mbarrier(b, barrier, operand, lane);
                 problem = self.bad_token(b, barrier, lane);
                 // No phase with such a number may ever end.
@@ -139,7 +145,7 @@ impl Worker<'_> {
         if let Some(problem) = problem {
             self.bad_barrier(pc, lane, barrier, problem);
         }
-        if b.kind != MbarrierKind::Wait {
+        if !matches!(b.kind, MbarrierKind::Wait { .. }) {
             self.activity.progress = true;
         }
         ended

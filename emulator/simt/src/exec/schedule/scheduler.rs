@@ -70,6 +70,7 @@ impl Worker<'_> {
                 match (self.activity.progress, self.activity.polled) {
                     (true, _) => {
                         self.block.quiet = 0;
+                        self.block.tries_fail = false;
                         self.block.step = 0;
                         if std::mem::take(&mut self.activity.caches_polls) {
                             self.block.poll_cache.clear();
@@ -91,6 +92,7 @@ impl Worker<'_> {
                 }
                 return Visit::Ended;
             }
+            self.block.tries_fail |= self.block.quiet > STUCK * job.n_warps && job.cluster_blocks == 1;
             if ran && self.block.quiet > STUCK * job.n_warps && self.all_wait_for_phases() {
                 if job.cluster_blocks > 1 {
                     self.block.quiet = 0;
