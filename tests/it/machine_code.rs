@@ -234,6 +234,13 @@ fn integers_and_sparse_tiles_multiply_as_machine_code_as_they_do_as_ptx() {
     check_cases("integers", |counters| counters.tensor_products);
 }
 
+/// Products of warpgroups of all types, with signs and transposed factors; barriers in shared memory, copies of bytes,
+/// lanes that are chosen.
+#[test]
+fn warpgroups_and_barriers_compute_as_machine_code_what_they_do_as_ptx() {
+    check_cases("asynchronous", |counters| counters.tensor_products);
+}
+
 /// Products of all shapes and types of `HMMA` and `DMMA`, and all forms of `LDSM`, `STSM` and `MOVM`.
 #[test]
 fn tensor_cores_compute_as_machine_code_what_they_do_as_ptx() {

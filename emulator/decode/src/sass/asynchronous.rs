@@ -273,19 +273,20 @@ impl SassLowering<'_> {
         let lines = if sum == AccumulatorType::F32 { n / 2 } else { n / 4 } as u8;
         let d: Box<[Dst]> = (0..lines).map(|n| self.dst_word(n)).collect::<Result<_>>()?;
         let descriptor = |n| Value::Uniform(Uniform(descriptor.0.wrapping_add(n)));
-        let (a, b) = match at.checked_sub(1).map(|before| sources[before].value) {
-            None => (WgmmaA::Shared(self.wide_value(descriptor(0))?), descriptor(2)),
+        let a = match at.checked_sub(1).map(|before| sources[before].value) {
+            None => WgmmaA::Shared(self.wide_value(descriptor(0))?),
             Some(Value::Register(Register(first))) => {
                 minus[0] = sources[at - 1].negated;
                 let mut registers = [0; A_REGISTERS as usize];
                 for (n, place) in (0..).zip(&mut registers) {
                     *place = self.line(LineId::Lane(first).next(n)) as Src;
                 }
-                (WgmmaA::Registers(registers), descriptor(0))
+                WgmmaA::Registers(registers)
             }
             _ => return Err(self.unsupported()),
         };
-        let b = self.wide_value(b)?;
+        // The second descriptor, also without a first.
+        let b = self.wide_value(descriptor(2))?;
         let c = d.iter().map(|&d| d as Src).collect();
         // Products are added to the registers that they are written to, or replace them.
         let added = sources[at + 1].value;

@@ -1,7 +1,7 @@
 //! Branches, barriers, and operations across lanes.
 
 use sass::Architecture;
-use sass::instruction::{Register, Value};
+use sass::instruction::{Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
 
 use super::{SassLowering, convergence};
@@ -118,14 +118,20 @@ impl SassLowering<'_> {
 
     /// Lowers `ELECT`: chooses the lowest lane.
     pub(super) fn choose_lane(&mut self) -> Result<()> {
-        refuse_if!(self.destination().is_some(), self.unsupported());
         let wanted = self.wanted_predicate(0);
         let guard = (self.guard, self.negated);
         self.narrow_guard()?;
-        let lanes = self.lanes_of_guard()?;
-        let [_, leads] = self.lowest(lanes)?;
+        let mut lanes = self.lanes_of_guard()?;
+        if matches!(self.instruction.sources(), [Operand { value: Value::Uniform(_), .. }]) {
+            let mask = self.int(0)?;
+            lanes = self.compute("and", &["b32"], &[lanes, mask])?;
+        }
+        let [number, leads] = self.lowest(lanes)?;
         (self.guard, self.negated) = guard;
-        self.write(wanted.map(|wanted| PendingResult::Pred(wanted, leads)).into_iter().collect())
+        let chosen = self.destination().is_some().then(|| self.dst()).transpose()?;
+        let chosen = chosen.map(|dst| PendingResult::Line(dst, number));
+        let leads = wanted.map(|wanted| PendingResult::Pred(wanted, leads));
+        self.write(chosen.into_iter().chain(leads).collect())
     }
 
     /// Lowers `R2UR`: the value of the lowest lane for which the guard holds, and whether a lane's own differs.
