@@ -25,8 +25,8 @@ fn right_kernels_are_clean() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
-/// The kernels of v11 as they are, from PTX and as machine code: right and without a finding, with tiles that blocks share where they can,
-/// and with the same bits.
+/// The kernels of v11 as they are, from PTX and as machine code: right and without a finding, with tiles that blocks
+/// share where they can, and with the same bits.
 #[test]
 fn kernels_of_v11_are_clean() {
     let mut wrong = Vec::new();

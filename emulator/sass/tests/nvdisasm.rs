@@ -85,7 +85,7 @@ fn check(architecture: Architecture, least: [usize; 2], unknown: &str) {
 
 #[test]
 fn instructions_of_sm_90_print_as_nvdisasm_prints_them() {
-    let unknown = "ATOM BMSK CCTL CCTLL ELECT F2F F2FP F2I F2IP FRND HFMA2 HMNMX2 I2F I2I I2IP LD MUFU PLOP3 PMTRIG QSPC STG \
+    let unknown = "ATOM BMSK CCTL CCTLL F2F F2FP F2I F2IP FRND HFMA2 HMNMX2 I2F I2I I2IP LD MUFU PLOP3 PMTRIG QSPC STG \
                    TEX TLD VABSDIFF4";
     check(Architecture::Sm90, [190, 300], unknown);
 }

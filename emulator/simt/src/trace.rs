@@ -45,6 +45,8 @@ pub struct Step {
     pub lanes: u32,
     /// Memory of a load, a store or an atomic.
     pub access: Option<Access>,
+    /// Memory of a `cp.async`, which is no other access.
+    pub copy: Option<Box<AsyncCopy>>,
     /// Matrices of an `ldmatrix`, which is no other access.
     pub matrices: Option<Box<Matrices>>,
 }
@@ -56,6 +58,15 @@ pub struct Matrices {
     pub rows: Access,
     /// Whether neighbouring lanes receive neighbours of a column, not of a row.
     pub transposed: bool,
+}
+
+/// Both sides of a `cp.async`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AsyncCopy {
+    /// Global memory; `None` where all lanes fill with zeros.
+    pub from: Option<Access>,
+    /// Shared memory.
+    pub to: Access,
 }
 
 /// A warp-wide access to memory.

@@ -13,6 +13,10 @@ pub struct Instruction {
     pub sources: [Option<Source>; 3],
     /// Bytes per lane of a memory access.
     pub bytes: u8,
+    /// Whether a copy leaves nothing in L1.
+    pub bypasses: bool,
+    /// Groups of copies that may be left after a wait.
+    pub pending: u8,
     /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
 }
@@ -24,9 +28,16 @@ impl From<&sass::Instruction> for Instruction {
             unit,
             sources: if unit.is_memory() { [None; 3] } else { sources(instruction) },
             bytes: bytes(instruction),
+            bypasses: instruction.has(Modifier::Bypass),
+            pending: pending(instruction),
             control: instruction.control,
         }
     }
+}
+
+fn pending(instruction: &sass::Instruction) -> u8 {
+    let number = |operand: &Operand| if let Value::Immediate(number) = operand.value { Some(number) } else { None };
+    instruction.sources().iter().find_map(number).map_or(0, |number| number.min(u8::MAX.into()) as u8)
 }
 
 /// Returns the bytes per lane that the instruction moves.
@@ -101,6 +112,12 @@ pub enum Unit {
     LoadGlobal,
     /// Stores to global and local memory.
     StoreGlobal,
+    /// Copies from global to shared memory, past the registers: LDGSTS.
+    Copy,
+    /// The end of a group of copies: LDGDEPBAR.
+    CopyGroup,
+    /// A wait for groups of copies: DEPBAR.
+    CopyWait,
     /// Barriers of the block: `BAR.SYNC`.
     Barrier,
     /// Branches, exits, and moves between lanes.
@@ -120,6 +137,9 @@ impl Unit {
             Operation::Sts => Self::StoreShared,
             Operation::Ldg | Operation::Ld | Operation::Ldl => Self::LoadGlobal,
             Operation::Stg | Operation::St | Operation::Stl => Self::StoreGlobal,
+            Operation::Ldgsts => Self::Copy,
+            Operation::Ldgdepbar => Self::CopyGroup,
+            Operation::Depbar => Self::CopyWait,
             Operation::Ldc => Self::LoadConstant,
             Operation::Bar => Self::Barrier,
             Operation::Bra
@@ -137,7 +157,8 @@ impl Unit {
 
     /// Returns whether the operands go to the memory system, which takes its own time to read them.
     fn is_memory(self) -> bool {
-        matches!(self, Self::LoadConstant | Self::LoadShared | Self::StoreShared | Self::LoadGlobal | Self::StoreGlobal)
+        use Unit::{Copy, LoadConstant, LoadGlobal, LoadShared, StoreGlobal, StoreShared};
+        matches!(self, Copy | LoadConstant | LoadGlobal | LoadShared | StoreGlobal | StoreShared)
     }
 
     /// Returns the resource that the unit keeps busy for as long as it takes no other instruction.

@@ -47,9 +47,22 @@ impl<'a> Memory<'a> {
 
     /// Loads sectors to L1, and returns when the last of them is present.
     pub(crate) fn fetch(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) -> u64 {
+        self.load(sectors, origin, now, true, busy)
+    }
+
+    /// Loads sectors past L1, and returns when the last of them is present.
+    pub(crate) fn fetch_past_l1(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) -> u64 {
+        self.load(sectors, origin, now, false, busy)
+    }
+
+    fn load(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, stays: bool, busy: &mut Busy) -> u64 {
         let mut arrival = now;
         let mut missing = Vec::new();
         for &sector in sectors {
+            if !stays {
+                missing.push(sector);
+                continue;
+            }
             match if is_local(sector) { self.local.find(sector) } else { self.cache.find(sector) } {
                 Some(when) => arrival = arrival.max(when),
                 None => missing.push(sector),
@@ -80,7 +93,7 @@ impl<'a> Memory<'a> {
             when = when.max(self.dram + latency);
         }
         let when = when as u64;
-        for &sector in &missing {
+        for &sector in missing.iter().filter(|_| stays) {
             if is_local(sector) { self.local.fill(sector, when) } else { self.cache.fill(sector, when) }
         }
         arrival.max(when)

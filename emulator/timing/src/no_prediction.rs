@@ -29,9 +29,6 @@ pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
         Operation::Atom | Operation::Atomg | Operation::Atoms | Operation::Redg => {
             Some("the model has no time for atomics, which depends on who else is at the address")
         }
-        Operation::Ldgsts | Operation::Ldgdepbar => {
-            Some("the model has no time for copies past the registers to shared memory")
-        }
         Operation::Hmma
         | Operation::Imma
         | Operation::Bmma

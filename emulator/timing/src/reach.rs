@@ -249,7 +249,9 @@ fn apart(n: usize, block: &Block) -> Vec<f64> {
 /// Lists the accesses of a warp to global memory: the step, the instruction, the sectors.
 fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u64])> {
     warp.steps.iter().enumerate().filter_map(|(i, step)| match step.access {
-        Access::Global { sectors, .. } => Some((i, step.instruction, warp.sectors(sectors))),
+        Access::Global { sectors, .. } | Access::Copy { sectors, .. } => {
+            Some((i, step.instruction, warp.sectors(sectors)))
+        }
         _ => None,
     })
 }

@@ -65,9 +65,11 @@ impl Observer for Recording {
         let Some((position, recorded)) = self.blocks.get(&block) else { return };
         let mut recorded = lock(recorded);
         let Some(trace) = recorded.warps.get_mut(warp as usize) else { return };
+        let (from, to) = step.copy.map_or((None, None), |copy| (copy.from, Some(copy.to)));
+        let access = step.access.or(from);
         let is_wanted = match self.detail {
             Detail::All => step.first,
-            Detail::Global => matches!(&step.access, Some(access) if access.space == MemSpace::Global),
+            Detail::Global => matches!(&access, Some(access) if access.space == MemSpace::Global),
         };
         if is_wanted {
             self.n_steps.fetch_add(1, Ordering::Relaxed);
@@ -76,16 +78,25 @@ impl Observer for Recording {
         if self.detail == Detail::Global && !is_wanted {
             return;
         }
-        let Some(access) = step.access else { return };
-        match access.space {
-            MemSpace::Shared => trace.touch_shared(&access.addresses, access.bytes, access.direction),
-            MemSpace::Global => trace.touch_global(&access.addresses, access.bytes),
-            MemSpace::Local => {
-                let base = LOCAL + position * LOCAL_OF_BLOCK + u64::from(warp) * LOCAL_OF_WARP;
-                trace.touch_global(&interleaved(&access.addresses, access.bytes, base), access.bytes);
-            }
-            MemSpace::Const | MemSpace::Param | MemSpace::Generic => {}
+        if let Some(access) = access {
+            record(trace, access, *position, warp);
         }
+        if let Some(to) = to {
+            trace.touch_copied(&to.addresses, to.bytes);
+        }
+    }
+}
+
+/// Adds an access to the last step of a warp of the block at a position on its SM.
+fn record(trace: &mut Trace, access: trace::Access, position: u64, warp: u32) {
+    match access.space {
+        MemSpace::Shared => trace.touch_shared(&access.addresses, access.bytes, access.direction),
+        MemSpace::Global => trace.touch_global(&access.addresses, access.bytes),
+        MemSpace::Local => {
+            let base = LOCAL + position * LOCAL_OF_BLOCK + u64::from(warp) * LOCAL_OF_WARP;
+            trace.touch_global(&interleaved(&access.addresses, access.bytes, base), access.bytes);
+        }
+        MemSpace::Const | MemSpace::Param | MemSpace::Generic => {}
     }
 }
 

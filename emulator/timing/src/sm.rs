@@ -83,9 +83,21 @@ struct Warp<'a> {
     blocked: Cell<u64>,
     /// Clock at which each scoreboard is released, and the reason to wait for it.
     scoreboards: [(u64, Reason); SCOREBOARDS],
+    /// Clock at which the copies so far have arrived, and the same for each of the groups that were ended.
+    copied: u64,
+    groups: Vec<u64>,
 }
 
 impl Warp<'_> {
+    /// Waits until at most so many groups of copies are left.
+    fn wait_for_groups(&mut self, pending: usize) {
+        let awaited = self.groups.len().saturating_sub(pending);
+        let arrival = self.groups[..awaited].last().copied().unwrap_or(0);
+        if arrival > self.ready {
+            (self.ready, self.reason) = (arrival, Reason::Global);
+        }
+    }
+
     fn origin(&self) -> AccessOrigin {
         AccessOrigin {
             instruction: self.trace.steps[self.next_step].instruction,
@@ -228,6 +240,8 @@ impl<'a> Sm<'a> {
                 stall: 0,
                 blocked: Cell::new(0),
                 scoreboards: [(0, Reason::Fixed); SCOREBOARDS],
+                copied: 0,
+                groups: Vec::new(),
             });
             let scheduler = &mut self.schedulers[self.next_slot % SCHEDULERS];
             self.next_slot += 1;
@@ -299,7 +313,7 @@ impl<'a> Sm<'a> {
         let mut when = scheduler.units[unit as usize];
         match unit {
             Unit::LoadConstant => when = when.max(self.constants.saturating_sub(self.chip.load_constant)),
-            Unit::LoadShared | Unit::StoreShared | Unit::LoadGlobal | Unit::StoreGlobal => {
+            Unit::LoadShared | Unit::StoreShared | Unit::LoadGlobal | Unit::StoreGlobal | Unit::Copy => {
                 let waiting = scheduler.queue.iter().filter(|&&leaves| leaves > now);
                 if waiting.clone().count() as u64 >= self.chip.queue {
                     when = when.max(waiting.copied().min().unwrap_or(now));
@@ -377,6 +391,9 @@ impl<'a> Sm<'a> {
             self.arrive(warp_index, now);
         } else {
             self.prepare(warp_index, now);
+            if unit == Unit::CopyWait {
+                self.warps[warp_index].wait_for_groups(instruction.pending.into());
+            }
         }
         let scheduler = &mut self.schedulers[scheduler_index];
         scheduler.wake = scheduler.free;
@@ -406,7 +423,7 @@ impl<'a> Sm<'a> {
         let lanes = width(instruction.bytes);
         let scheduler = &mut self.schedulers[scheduler_index];
         // The address unit of the subcore, then the wavefronts of the SM.
-        let of_shared = matches!(access, Access::Shared { .. });
+        let of_shared = matches!(access, Access::Shared { .. }) || instruction.bypasses;
         let mut enter = |issue: f64, wavefronts: u64| {
             let start = scheduler.addresses.max(now as f64);
             scheduler.addresses = start + issue.max((wavefronts * chip.scheduler_wavefront) as f64);
@@ -459,6 +476,26 @@ impl<'a> Sm<'a> {
                 let sectors = warp.trace.sectors(sectors);
                 self.memory.store(sectors, warp.origin(), passed, &mut self.busy);
                 (passed, passed, Reason::Short)
+            }
+            (Unit::Copy, Access::Copy { passes, sectors, wavefronts }) => {
+                // Past L1, data passes the banks once: when it arrives, and others have passed. What L1 keeps is read
+                // from it, too.
+                let past = if instruction.bypasses { 0 } else { u64::from(passes).max(chip.fewest_global[lanes]) };
+                let passed = enter(chip.load_global_issue, past + u64::from(wavefronts));
+                let warp = &self.warps[warp_index];
+                let (sectors, origin) = (warp.trace.sectors(sectors), warp.origin());
+                let arrival = match instruction.bypasses {
+                    true => self.memory.fetch_past_l1(sectors, origin, passed, &mut self.busy),
+                    false => self.memory.fetch(sectors, origin, passed, &mut self.busy),
+                };
+                let warp = &mut self.warps[warp_index];
+                warp.copied = warp.copied.max(arrival + chip.l1_latency[lanes] + u64::from(wavefronts));
+                (passed, passed, Reason::Short)
+            }
+            (Unit::CopyGroup, _) => {
+                let warp = &mut self.warps[warp_index];
+                warp.groups.push(warp.copied);
+                (now, now, Reason::Short)
             }
             (Unit::LoadConstant, _) => {
                 let start = now.max(self.constants);

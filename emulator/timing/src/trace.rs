@@ -27,6 +27,14 @@ pub enum Access {
         /// Distinct sectors that the access touched.
         sectors: Sectors,
     },
+    /// A copy from global to shared memory.
+    Copy {
+        /// Passes over L1; 0 where all lanes write zeros.
+        passes: u16,
+        sectors: Sectors,
+        /// Passes over the banks of shared memory.
+        wavefronts: u16,
+    },
 }
 
 /// A range of the sectors of a [`Trace`].
@@ -76,6 +84,21 @@ impl Trace {
 
     /// Records that the last instruction accesses global memory.
     pub fn touch_global(&mut self, addresses: &Addresses, bytes: u32) {
+        let (wavefronts, sectors) = self.touched(addresses, bytes);
+        self.touch(Access::Global { wavefronts, sectors });
+    }
+
+    /// Records that the last instruction copies to these addresses in shared memory, after [`Self::touch_global`].
+    pub fn touch_copied(&mut self, addresses: &Addresses, bytes: u32) {
+        let wavefronts = rules::shared_cost(addresses, bytes, rules::Direction::Store).wavefronts as u16;
+        let (passes, sectors) = match self.steps.last().map(|last| last.access) {
+            Some(Access::Global { wavefronts, sectors }) => (wavefronts, sectors),
+            _ => (0, Sectors { first: 0, n: 0 }),
+        };
+        self.touch(Access::Copy { passes, sectors, wavefronts });
+    }
+
+    fn touched(&mut self, addresses: &Addresses, bytes: u32) -> (u16, Sectors) {
         let wavefronts = rules::l1_passes(addresses, bytes) as u16;
         let distinct = |of: &mut Vec<u64>| {
             of.sort_unstable();
@@ -86,7 +109,7 @@ impl Trace {
         distinct(&mut sectors);
         let place = Sectors { first: self.sectors.len() as u32, n: sectors.len() as u16 };
         self.sectors.extend(sectors);
-        self.touch(Access::Global { wavefronts, sectors: place });
+        (wavefronts, place)
     }
 
     fn touch(&mut self, access: Access) {

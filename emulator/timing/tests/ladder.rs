@@ -3,7 +3,7 @@
 mod recorded;
 
 use recorded::Launch;
-use timing::accuracy::{self, Set};
+use timing::accuracy;
 
 /// Returns whether a launch is predicted anew: small ones, and one of the transposes that exceed L2.
 fn is_small(launch: &Launch) -> bool {
@@ -15,7 +15,7 @@ fn is_small(launch: &Launch) -> bool {
 #[test]
 fn predictions_are_as_committed() {
     let mut n = 0;
-    for launch in recorded::replayed(Set::Ladder).into_iter().filter(is_small) {
+    for launch in recorded::ladder().into_iter().filter(is_small) {
         let point = accuracy::points()
             .iter()
             .find(|point| point.kernel == launch.name && point.shape == launch.shape)

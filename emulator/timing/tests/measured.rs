@@ -13,7 +13,14 @@ fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
         let register = name.trim_end_matches('+').parse().ok()?;
         Some(Source { register, n: 1, reuse: name.ends_with('+') })
     };
-    Instruction { unit, sources: registers.map(source), bytes: 4, control: Control { stall: 1, ..Control::default() } }
+    Instruction {
+        unit,
+        sources: registers.map(source),
+        bytes: 4,
+        bypasses: false,
+        pending: 0,
+        control: Control { stall: 1, ..Control::default() },
+    }
 }
 
 fn fma(registers: [&str; 3]) -> Instruction {

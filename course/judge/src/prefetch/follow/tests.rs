@@ -17,6 +17,7 @@ fn followed(lines: &str) -> WarpLoads {
                 bytes: 4,
                 addresses: Addresses::default(),
             }),
+            copy: None,
             matrices: None,
         })
         .collect();

@@ -1,6 +1,6 @@
 //! Records the steps of a warp for an observer.
 
-use crate::trace::{Access, Matrices, Step};
+use crate::trace::{Access, AsyncCopy, Matrices, Step};
 use crate::{lane_mask::LaneMask, memory::rules::Direction};
 use program::{Addr, MemSpace, Op, OpKind, window};
 
@@ -21,6 +21,19 @@ impl Worker<'_> {
             OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), Direction::Store, active)),
             _ => None,
         };
+        let copy = match &op.kind {
+            OpKind::CpAsync { bytes, src, src_bytes, dst } if !active.is_empty() => {
+                // A lane that reads no byte fills with zeros.
+                let n = src_bytes.map_or([u32::from(*bytes); 32], |src_bytes| self.u32s(src_bytes));
+                let readers = active.filter(|lane| n[lane] > 0);
+                let bytes = u32::from(*bytes);
+                let read = || self.reached(MemSpace::Global, src, bytes, Direction::Load, readers);
+                let from = (!readers.is_empty()).then(read);
+                let to = self.reached(MemSpace::Shared, dst, bytes, Direction::Store, active);
+                Some(Box::new(AsyncCopy { from, to }))
+            }
+            _ => None,
+        };
         let matrices = match &op.kind {
             OpKind::MatrixLoad(a) if !active.is_empty() => {
                 let rows = self.reached(a.space, &a.addr, 16, Direction::Load, active & LaneMask::from_bits(a.lanes()));
@@ -28,7 +41,7 @@ impl Worker<'_> {
             }
             _ => None,
         };
-        let step = Step { instr: op.instr, first: op.first, lanes: active.bits(), access, matrices };
+        let step = Step { instr: op.instr, first: op.first, lanes: active.bits(), access, copy, matrices };
         observer.step(self.block.index, self.warp.index, step);
     }
 
