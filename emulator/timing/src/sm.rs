@@ -15,6 +15,9 @@ use crate::{memory::Memory, ports::Ports, reach::Reach};
 /// Clock of an event that has no time yet.
 const NEVER: u64 = u64::MAX;
 
+/// Groups of copies that a wait can leave, and one more: what `DEPBAR` has bits for.
+const GROUPS: usize = 64;
+
 /// Results of a simulation of one SM.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
@@ -85,14 +88,14 @@ struct Warp<'a> {
     scoreboards: [(u64, Reason); SCOREBOARDS],
     /// Clock at which the copies so far have arrived, and the same for each of the groups that were ended.
     copied: u64,
-    groups: Vec<u64>,
+    groups: VecDeque<u64>,
 }
 
 impl Warp<'_> {
     /// Waits until at most so many groups of copies are left.
     fn wait_for_groups(&mut self, pending: usize) {
         let awaited = self.groups.len().saturating_sub(pending);
-        let arrival = self.groups[..awaited].last().copied().unwrap_or(0);
+        let arrival = awaited.checked_sub(1).and_then(|last| self.groups.get(last)).copied().unwrap_or(0);
         if arrival > self.ready {
             (self.ready, self.reason) = (arrival, Reason::Global);
         }
@@ -241,7 +244,7 @@ impl<'a> Sm<'a> {
                 blocked: Cell::new(0),
                 scoreboards: [(0, Reason::Fixed); SCOREBOARDS],
                 copied: 0,
-                groups: Vec::new(),
+                groups: VecDeque::new(),
             });
             let scheduler = &mut self.schedulers[self.next_slot % SCHEDULERS];
             self.next_slot += 1;
@@ -494,7 +497,10 @@ impl<'a> Sm<'a> {
             }
             (Unit::CopyGroup, _) => {
                 let warp = &mut self.warps[warp_index];
-                warp.groups.push(warp.copied);
+                if warp.groups.len() == GROUPS {
+                    warp.groups.pop_front();
+                }
+                warp.groups.push_back(warp.copied);
                 (now, now, Reason::Short)
             }
             (Unit::LoadConstant, _) => {

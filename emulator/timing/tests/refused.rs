@@ -40,7 +40,7 @@ fn tensor_cores_have_no_prediction() {
 }
 
 #[test]
-fn barriers_in_shared_memory_have_no_prediction() {
+fn tensor_cores_behind_barriers_have_no_prediction() {
     let why = why("v12_mma_ring", "gemm_v12_mma_ring_f32", 256, 147_456, true);
-    assert!(why.contains("no time for what copies boxes"), "{why}");
+    assert!(why.contains("no time for tensor cores"), "{why}");
 }
