@@ -114,7 +114,7 @@ fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32
 #[test]
 fn machine_code_computes_what_ptx_does() {
     for kernel in STEPS.iter().flat_map(|step| step.kernels) {
-        // `machine_tensor` and `hopper` have those.
+        // `machine_tensor`, `hopper` and `asynchronous` have those.
         let is_elsewhere = matches!(kernel.work, Work::Tensor { .. }) || columns_of_maps(kernel.name).is_some();
         if kernel.source.is_none() || is_elsewhere {
             continue;

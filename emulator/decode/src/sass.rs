@@ -21,7 +21,7 @@ mod prune;
 
 pub use kernel::decode;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use sass::instruction::{Operand, Register, Value};
 use sass::operation::{Modifier, Operation};
@@ -63,8 +63,8 @@ struct SassLowering<'a> {
     code: &'a [Instruction],
     /// Whether an instruction is a `BSYNC` in front of a reconvergence point of its barrier.
     reconverging_syncs: Vec<bool>,
-    /// Operations of the code.
-    operations: HashSet<Operation>,
+    /// Whether the code ends groups of copies by `LDGDEPBAR`, and by `UTMACMDFLUSH`.
+    ends_groups: [bool; 2],
     /// Reconvergence point of each barrier, by instruction.
     reconvergence: convergence::Reconvergence,
 
@@ -107,7 +107,8 @@ impl<'a> SassLowering<'a> {
             first_parameter: kernel.parameter_base,
             code,
             reconverging_syncs: convergence::reconverging_syncs(code),
-            operations: code.iter().map(|instruction| instruction.operation).collect(),
+            ends_groups: [Operation::Ldgdepbar, Operation::Utmacmdflush]
+                .map(|operation| code.iter().any(|instruction| instruction.operation == operation)),
             reconvergence: convergence::Reconvergence::new(code, account)?,
             ops: Vec::new(),
             instrs: Vec::new(),

@@ -128,8 +128,11 @@ impl<'a> LaunchContext<'a> {
 
     /// Returns whether the kernel waits for phases of mbarriers.
     pub(crate) fn has_phases(&self) -> bool {
-        let waits = |op: &program::Op| matches!(&op.kind, OpKind::Mbarrier(barrier) if matches!(barrier.kind, MbarrierKind::Wait { .. }));
-        self.inputs.kernel.ops.iter().any(waits)
+        let mut barriers = self.inputs.kernel.ops.iter().filter_map(|op| match &op.kind {
+            OpKind::Mbarrier(barrier) => Some(barrier),
+            _ => None,
+        });
+        barriers.any(|barrier| matches!(barrier.kind, MbarrierKind::Wait { .. }))
     }
 
     /// Returns whether the kernel has a barrier of the block.

@@ -35,7 +35,7 @@ pub use instruction::{AtomicForm, InstrInfo, MAX_CALLS, MergeGroup, SourceLoc};
 pub use kernel::{
     ClusterDirectives, DeclaredArray, DecodedKernel, Launches, Param, Pointer, Program, SharedConst, Unset,
 };
-pub use matrix::{InFlight, MatrixAccess, Mma, RegisterAccess, RegisterWrite, Wgmma, WgmmaA};
+pub use matrix::{A_REGISTERS, InFlight, MatrixAccess, Mma, RegisterAccess, RegisterWrite, Wgmma, WgmmaA};
 pub use memory::{
     Access, Addr, Atomic, AtomicKind, BulkBytes, Mbarrier, MbarrierKind, MemSpace, Order, TOKEN_PENDING, TensorCopy,
     TensorWay,

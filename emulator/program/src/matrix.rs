@@ -3,6 +3,7 @@
 use crate::memory::{Addr, MemSpace};
 use crate::mma::warpgroup;
 use arithmetic::lanes::{Dst, NONE, Src};
+use arithmetic::products::AccumulatorType;
 
 /// Warp-wide matrix multiply-add: D = A·B + C.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +59,7 @@ impl MatrixAccess {
 pub struct Wgmma {
     /// Element types of A and B, which differ for FP8 only.
     pub kinds: [arithmetic::products::FactorType; 2],
-    pub sum: arithmetic::products::AccumulatorType,
+    pub sum: AccumulatorType,
     /// Columns of B and D: 8 to 256.
     pub n: u16,
     /// Accumulators that are read: a line per `f32`, or per two `f16`.
@@ -77,7 +78,18 @@ pub struct Wgmma {
     pub transposed: [bool; 2],
 }
 
+/// Registers of a thread that hold its part of A.
+pub const A_REGISTERS: usize = 4;
+
 impl Wgmma {
+    /// Returns the lines of the accumulators of a product with `n` columns.
+    pub fn lines(sum: AccumulatorType, n: u16) -> u16 {
+        match sum {
+            AccumulatorType::F32 => n / 2,
+            AccumulatorType::F16 => n / 4,
+        }
+    }
+
     /// Returns the elements in a row of A and in a column of B.
     pub fn k(&self) -> usize {
         warpgroup::K_BYTES / warpgroup::element_bytes(self.kinds[0])
@@ -102,7 +114,7 @@ impl Wgmma {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WgmmaA {
     /// Four 32-bit registers of each thread.
-    Registers([Src; 4]),
+    Registers([Src; A_REGISTERS]),
     /// Descriptor: a 64-bit operand.
     Shared(Src),
 }

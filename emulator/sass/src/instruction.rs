@@ -37,6 +37,13 @@ impl Instruction {
         &self.operands[self.n_destinations..]
     }
 
+    /// Returns whether it is a `DEPBAR` of the scoreboard that counts groups of copies; others are of single instructions.
+    pub fn waits_for_groups(&self) -> bool {
+        const GROUPS: u8 = 0;
+        let counts_groups = |operand: &Operand| operand.value == Value::Scoreboard(GROUPS);
+        self.operation == Operation::Depbar && self.sources().iter().any(counts_groups)
+    }
+
     /// Returns the target of a branch, if it is encoded in the instruction.
     pub fn label(&self) -> Option<i64> {
         self.operands.iter().find_map(|operand| match operand.value {

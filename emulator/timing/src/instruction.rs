@@ -23,7 +23,7 @@ pub struct Instruction {
 
 impl From<&sass::Instruction> for Instruction {
     fn from(instruction: &sass::Instruction) -> Self {
-        let unit = Unit::of(instruction.operation);
+        let unit = if instruction.waits_for_groups() { Unit::CopyWait } else { Unit::of(instruction.operation) };
         Self {
             unit,
             sources: if unit.is_memory() { [None; 3] } else { sources(instruction) },
@@ -139,7 +139,6 @@ impl Unit {
             Operation::Stg | Operation::St | Operation::Stl => Self::StoreGlobal,
             Operation::Ldgsts => Self::Copy,
             Operation::Ldgdepbar => Self::CopyGroup,
-            Operation::Depbar => Self::CopyWait,
             Operation::Ldc => Self::LoadConstant,
             Operation::Bar => Self::Barrier,
             Operation::Bra

@@ -45,17 +45,10 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Loads sectors to L1, and returns when the last of them is present.
-    pub(crate) fn fetch(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) -> u64 {
-        self.load(sectors, origin, now, true, busy)
-    }
-
-    /// Loads sectors past L1, and returns when the last of them is present.
-    pub(crate) fn fetch_past_l1(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) -> u64 {
-        self.load(sectors, origin, now, false, busy)
-    }
-
-    fn load(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, stays: bool, busy: &mut Busy) -> u64 {
+    /// Loads sectors, and returns when the last of them is present: in L1 if they stay there.
+    pub(crate) fn fetch(
+        &mut self, sectors: &[u64], origin: AccessOrigin, now: u64, stays: bool, busy: &mut Busy,
+    ) -> u64 {
         let mut arrival = now;
         let mut missing = Vec::new();
         for &sector in sectors {

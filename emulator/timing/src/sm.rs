@@ -470,7 +470,7 @@ impl<'a> Sm<'a> {
                 let passed = enter(chip.load_global_issue, wavefronts);
                 let warp = &self.warps[warp_index];
                 let sectors = warp.trace.sectors(sectors);
-                let arrival = self.memory.fetch(sectors, warp.origin(), passed, &mut self.busy);
+                let arrival = self.memory.fetch(sectors, warp.origin(), passed, true, &mut self.busy);
                 (passed, arrival + chip.l1_latency[lanes], Reason::Global)
             }
             (Unit::StoreGlobal, Access::Global { wavefronts, sectors }) => {
@@ -485,12 +485,13 @@ impl<'a> Sm<'a> {
                 // from it, too.
                 let past = if instruction.bypasses { 0 } else { u64::from(passes).max(chip.fewest_global[lanes]) };
                 let passed = enter(chip.load_global_issue, past + u64::from(wavefronts));
+                if past > 0 {
+                    self.busy[Resource::L1 as usize] -= f64::from(wavefronts);
+                    self.busy[Resource::Shared as usize] += f64::from(wavefronts);
+                }
                 let warp = &self.warps[warp_index];
                 let (sectors, origin) = (warp.trace.sectors(sectors), warp.origin());
-                let arrival = match instruction.bypasses {
-                    true => self.memory.fetch_past_l1(sectors, origin, passed, &mut self.busy),
-                    false => self.memory.fetch(sectors, origin, passed, &mut self.busy),
-                };
+                let arrival = self.memory.fetch(sectors, origin, passed, !instruction.bypasses, &mut self.busy);
                 let warp = &mut self.warps[warp_index];
                 warp.copied = warp.copied.max(arrival + chip.l1_latency[lanes] + u64::from(wavefronts));
                 (passed, passed, Reason::Short)

@@ -84,21 +84,6 @@ impl Trace {
 
     /// Records that the last instruction accesses global memory.
     pub fn touch_global(&mut self, addresses: &Addresses, bytes: u32) {
-        let (wavefronts, sectors) = self.touched(addresses, bytes);
-        self.touch(Access::Global { wavefronts, sectors });
-    }
-
-    /// Records that the last instruction copies to these addresses in shared memory, after [`Self::touch_global`].
-    pub fn touch_copied(&mut self, addresses: &Addresses, bytes: u32) {
-        let wavefronts = rules::shared_cost(addresses, bytes, rules::Direction::Store).wavefronts as u16;
-        let (passes, sectors) = match self.steps.last().map(|last| last.access) {
-            Some(Access::Global { wavefronts, sectors }) => (wavefronts, sectors),
-            _ => (0, Sectors { first: 0, n: 0 }),
-        };
-        self.touch(Access::Copy { passes, sectors, wavefronts });
-    }
-
-    fn touched(&mut self, addresses: &Addresses, bytes: u32) -> (u16, Sectors) {
         let wavefronts = rules::l1_passes(addresses, bytes) as u16;
         let distinct = |of: &mut Vec<u64>| {
             of.sort_unstable();
@@ -109,7 +94,17 @@ impl Trace {
         distinct(&mut sectors);
         let place = Sectors { first: self.sectors.len() as u32, n: sectors.len() as u16 };
         self.sectors.extend(sectors);
-        (wavefronts, place)
+        self.touch(Access::Global { wavefronts, sectors: place });
+    }
+
+    /// Records that the last instruction copies to these addresses in shared memory, after [`Self::touch_global`].
+    pub fn touch_copied(&mut self, addresses: &Addresses, bytes: u32) {
+        let wavefronts = rules::shared_cost(addresses, bytes, rules::Direction::Store).wavefronts as u16;
+        let (passes, sectors) = match self.steps.last().map(|last| last.access) {
+            Some(Access::Global { wavefronts, sectors }) => (wavefronts, sectors),
+            _ => (0, Sectors { first: 0, n: 0 }),
+        };
+        self.touch(Access::Copy { passes, sectors, wavefronts });
     }
 
     fn touch(&mut self, access: Access) {

@@ -2,9 +2,8 @@
 
 use crate::virtual_op::VirtualOp;
 use arithmetic::lanes::{Class, NONE};
-use arithmetic::products::AccumulatorType;
 use program::operands::{Operand, Permitted, for_each_operand};
-use program::{Access, AtomicKind, CallSite, Calls, DecodedKernel, Kept, OpKind, Reconverge};
+use program::{Access, AtomicKind, CallSite, Calls, DecodedKernel, Kept, OpKind, Reconverge, Wgmma};
 
 /// Checks all operands against the register file, the constants and the program. `ops`: with their operand classes.
 pub(crate) fn validate(kernel: &DecodedKernel, ops: &[VirtualOp]) -> Result<(), String> {
@@ -112,10 +111,7 @@ fn is_sensible(op: &VirtualOp) -> bool {
         OpKind::TensorCopy(copy) => matches!(copy.dims, 1..=5),
         OpKind::MatrixLoad(access) | OpKind::MatrixStore(access) => matches!(access.n, 1 | 2 | 4),
         OpKind::Wgmma(wgmma) => {
-            let lines = match wgmma.sum {
-                AccumulatorType::F32 => wgmma.n / 2,
-                AccumulatorType::F16 => wgmma.n / 4,
-            };
+            let lines = Wgmma::lines(wgmma.sum, wgmma.n);
             wgmma.n % 8 == 0
                 && (8..=256).contains(&wgmma.n)
                 && wgmma.c.len() == usize::from(lines)

@@ -6,12 +6,10 @@ use super::{PtxLowering, operand::Elements};
 use crate::error::Result;
 use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
-use program::{OpKind, Wgmma, WgmmaA};
+use program::{A_REGISTERS, OpKind, Wgmma, WgmmaA};
 
 /// The only target with these instructions; newer devices have others.
 const TARGET: &str = "sm_90a";
-
-const A_REGISTERS: usize = 4;
 
 impl<'a> PtxLowering<'a> {
     pub(super) fn wgmma(&mut self, instruction: &'a Instruction) -> Result<()> {
@@ -48,10 +46,7 @@ impl<'a> PtxLowering<'a> {
             return Err(refuse());
         };
         let [d, a, b, adds, rest @ ..] = &instruction.operands[..] else { return Err(refuse()) };
-        let lines = match sum {
-            AccumulatorType::F32 => usize::from(n) / 2,
-            AccumulatorType::F16 => usize::from(n) / 4,
-        };
+        let lines = Wgmma::lines(sum, n).into();
         let c = self.wgmma_registers(d, lines, "accumulators")?;
         let d: Box<[Dst]> = c.iter().map(|&c| c as Dst).collect();
         let in_registers = matches!(a, Operand::Vector(_));

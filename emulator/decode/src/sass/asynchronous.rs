@@ -8,19 +8,14 @@ use crate::error::Result;
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
+use program::{A_REGISTERS, TOKEN_PENDING, TensorCopy, TensorWay, Wgmma, WgmmaA};
 use program::{Addr, BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, PendingCopies};
-use program::{TOKEN_PENDING, TensorCopy, TensorWay, Wgmma, WgmmaA};
 
 /// Arrivals that the state of a barrier has no room for: it holds this number less those that are pending.
 const ARRIVALS: u32 = 1 << 20;
 /// Position of the pending arrivals in the upper word of a state; the parity of the phase is above them.
 const PENDING: u32 = 11;
 const PARITY: u32 = 31;
-
-/// The scoreboard that counts groups of copies.
-const GROUPS: u8 = 0;
-
-const A_REGISTERS: u8 = 4;
 
 impl SassLowering<'_> {
     /// Returns the uniform register in the brackets of the `nth` address.
@@ -37,7 +32,7 @@ impl SassLowering<'_> {
         Ok(Addr { src: self.wide_value(value)?, wide: true, offset: 0 })
     }
 
-    /// Takes the last source, a uniform register, and returns its halves: the first with zeros above it.
+    /// Takes the source that is a uniform register, and returns its halves: the first with zeros above it.
     fn halves_of_size(&mut self) -> Result<[Src; 2]> {
         let size = self.take_first_source(|value| matches!(value, Value::Uniform(_)).then_some(value))?;
         let size = self.word(size, 0)?;
@@ -100,14 +95,17 @@ impl SassLowering<'_> {
         self.emit(OpKind::BulkBytes(Box::new(BulkBytes { shared, global, within_cluster, bytes, blocks, way })))
     }
 
-    /// Lowers `DEPBAR`. One scoreboard counts the groups of both kinds of copies; others are of single instructions.
+    /// Lowers `DEPBAR`: one scoreboard counts the groups of both kinds of copies.
     pub(super) fn wait_for_groups(&mut self) -> Result<()> {
         let pending = self.immediate(1).unwrap_or(0);
-        let counts_groups = self.instruction.sources().iter().any(|operand| operand.value == Value::Scoreboard(GROUPS));
-        if counts_groups && self.operations.contains(&Operation::Utmacmdflush) {
+        if !self.instruction.waits_for_groups() {
+            return Ok(());
+        }
+        let [copies, bulk_copies] = self.ends_groups;
+        if bulk_copies {
             self.emit(OpKind::BulkWait { pending })?;
         }
-        if counts_groups && self.operations.contains(&Operation::Ldgdepbar) {
+        if copies {
             self.emit(OpKind::CpAsyncWait { allowed: PendingCopies::Groups(pending) })?;
         }
         Ok(())
@@ -239,10 +237,7 @@ impl SassLowering<'_> {
 
     /// Lowers `HGMMA` and `QGMMA`.
     pub(super) fn multiply_by_warpgroup(&mut self) -> Result<()> {
-        let sum = match self.take_choice(&[(Modifier::F32, AccumulatorType::F32)]) {
-            Some(sum) => sum,
-            None => AccumulatorType::F16,
-        };
+        let sum = if self.take_modifier(Modifier::F32) { AccumulatorType::F32 } else { AccumulatorType::F16 };
         let kinds = self.take_all(&[
             (Modifier::Bf16, FactorType::Bf16),
             (Modifier::Tf32, FactorType::Tf32),
@@ -267,17 +262,20 @@ impl SassLowering<'_> {
         let adds = sources.iter().position(|operand| matches!(operand.value, Value::UniformPredicate(_)));
         let adds = self.predicate(adds.ok_or_else(|| self.unsupported())?)? as u32;
         if let (None, Uniform::ZERO) = (self.destination(), descriptor) {
-            // A group whose products are of no use: its end is left.
-            return self.emit(OpKind::WgmmaCommit);
+            // A product of no use: the end of its group is left.
+            return if is_last { self.emit(OpKind::WgmmaCommit) } else { Ok(()) };
         }
-        let lines = if sum == AccumulatorType::F32 { n / 2 } else { n / 4 } as u8;
+        let has_short_elements = matches!(kinds[0], FactorType::Bf16 | FactorType::F16);
+        refuse_if!(transposed != [false; 2] && !has_short_elements, self.unsupported());
+        let lines = Wgmma::lines(sum, n) as u8;
         let d: Box<[Dst]> = (0..lines).map(|n| self.dst_word(n)).collect::<Result<_>>()?;
         let descriptor = |n| Value::Uniform(Uniform(descriptor.0.wrapping_add(n)));
         let a = match at.checked_sub(1).map(|before| sources[before].value) {
             None => WgmmaA::Shared(self.wide_value(descriptor(0))?),
             Some(Value::Register(Register(first))) => {
+                refuse_if!(first == Register::ZERO.0 || transposed[0], self.unsupported());
                 minus[0] = sources[at - 1].negated;
-                let mut registers = [0; A_REGISTERS as usize];
+                let mut registers = [0; A_REGISTERS];
                 for (n, place) in (0..).zip(&mut registers) {
                     *place = self.line(LineId::Lane(first).next(n)) as Src;
                 }

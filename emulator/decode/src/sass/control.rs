@@ -84,17 +84,14 @@ impl SassLowering<'_> {
 
     /// Emits the mask of the converged lanes for which the guard holds.
     fn lanes_of_guard(&mut self) -> Result<Src> {
-        let guard = std::mem::replace(&mut self.guard, TRUE);
-        let negated = std::mem::take(&mut self.negated);
-        let mut lanes = self.members_uncounted()?;
-        if guard != TRUE || negated {
-            let members = lanes;
-            let dst = self.registers.fresh(Class::Bits32);
-            self.emit_uncounted(OpKind::Vote { mode: VoteMode::Ballot, dst, pred: guard, negated, members })?;
-            lanes = dst as Src;
+        let members = self.members_uncounted()?;
+        let (pred, negated) = (self.guard, self.negated);
+        if pred == TRUE && !negated {
+            return Ok(members);
         }
-        (self.guard, self.negated) = (guard, negated);
-        Ok(lanes)
+        let dst = self.registers.fresh(Class::Bits32);
+        self.emit_uncounted(OpKind::Vote { mode: VoteMode::Ballot, dst, pred, negated, members })?;
+        Ok(dst as Src)
     }
 
     /// Emits the number of the lowest of some lanes, and whether a lane is that one.
@@ -143,7 +140,7 @@ impl SassLowering<'_> {
         let dst = self.dst()?;
         // The lanes of the guard are counted.
         self.result(self.builtin(Builtin::Mov32), dst, &[value])?;
-        if value < 0 {
+        if value < 0 && self.guard == TRUE && !self.negated && differs.is_none() {
             return Ok(());
         }
         let [lane, _] = self.lowest(lanes)?;

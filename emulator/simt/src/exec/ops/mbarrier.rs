@@ -17,6 +17,8 @@ use crate::exec::fiber::{AfterOp, FiberState, PhaseWait, phase_has_ended};
 use crate::exec::{memory::access_spec::place, memory::cluster_memory::Holder, worker::Worker};
 use program::limits::POLL_COST;
 
+/// Turns for which a warp that tries to wait is suspended.
+const SUSPENSIONS: u32 = 64;
 /// Arrivals that a barrier can wait for.
 const MAX_ARRIVALS: u32 = (1 << 20) - 1;
 
@@ -25,7 +27,7 @@ impl Worker<'_> {
     pub(crate) fn mbarrier(
         &mut self, b: &Mbarrier, pc: u32, active: LaneMask, frame: LaneMask,
     ) -> ControlFlow<AfterOp> {
-        let waiting = self.mbarrier_of_lanes(b, pc, active);
+        let (waiting, refused) = self.mbarrier_of_lanes(b, pc, active);
         if self.stopped {
             return ControlFlow::Break(AfterOp::Stop);
         }
@@ -34,22 +36,30 @@ impl Worker<'_> {
         }
         self.activity.polled = true;
         self.yield_to_other_lanes(frame);
-        // The hardware suspends a warp that tries, for as long as others may end the phase.
-        if b.kind == (MbarrierKind::Wait { tries: true }) && waiting == active && !self.block.tries_fail {
+        // The hardware suspends a warp that tries, for some time.
+        let may_suspend = waiting == active && refused.is_empty() && !self.block.tries_fail;
+        if b.kind == (MbarrierKind::Wait { tries: true }) && may_suspend && self.warp.fiber.polls < SUSPENSIONS {
+            self.warp.fiber.polls += 1;
             self.spent += POLL_COST;
             return ControlFlow::Break(AfterOp::PollAgain);
         }
+        self.warp.fiber.polls = 0;
         ControlFlow::Break(AfterOp::Poll)
     }
 
-    /// Performs the operation for the `active` lanes. Returns those that wait for a phase that has not ended.
-    fn mbarrier_of_lanes(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> LaneMask {
-        let mut done = LaneMask::EMPTY;
+    /// Performs the operation for the `active` lanes. Returns those that wait for a phase that has not ended, and those
+    /// that are not served here, or not at all.
+    fn mbarrier_of_lanes(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> (LaneMask, LaneMask) {
+        let (mut done, mut elsewhere) = (LaneMask::EMPTY, LaneMask::EMPTY);
         for lane in active.iter() {
             if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
+                elsewhere |= LaneMask::of(lane);
                 continue;
             }
-            let Some(barrier) = self.mbarrier_at(&b.addr, b.space, pc, lane) else { continue };
+            let Some(barrier) = self.mbarrier_at(&b.addr, b.space, pc, lane) else {
+                elsewhere |= LaneMask::of(lane);
+                continue;
+            };
             let operand = b.number.map_or(1, |src| self.u32_at(src, lane));
             if b.kind == MbarrierKind::Init {
                 self.init_mbarrier(barrier, operand, pc, lane);
@@ -62,7 +72,7 @@ impl Worker<'_> {
             races.note_mbarrier();
         }
         if !matches!(b.kind, MbarrierKind::Wait { .. }) {
-            return LaneMask::EMPTY;
+            return (LaneMask::EMPTY, elsewhere);
         }
         if let Some(pred) = b.done {
             self.set_pred(pred, done, active);
@@ -73,7 +83,7 @@ impl Worker<'_> {
         }
         self.warp.fiber.phase = self.phase_wait(b, pc, active & !done);
         self.warp.fiber.sleeps = 0;
-        active & !done
+        (active & !done, elsewhere)
     }
 
     fn init_mbarrier(&mut self, barrier: u32, arrivals: u32, pc: u32, lane: usize) {

@@ -95,16 +95,16 @@ impl Worker<'_> {
                 idle = 0;
                 continue;
             }
-            if let Some(rank) = stuck {
-                self.switch_to(rank);
-                return Visit::Stuck;
-            }
             self.block.tries_fail = true;
             self.block
                 .cluster
                 .iter_mut()
                 .flat_map(|cluster| cluster.others())
                 .for_each(|other| other.tries_fail = true);
+            if let Some(rank) = stuck {
+                self.switch_to(rank);
+                return Visit::Stuck;
+            }
             if let Some(rank) = phases {
                 idle += 1;
                 if idle > STUCK_ROUNDS {
