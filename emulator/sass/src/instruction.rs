@@ -37,7 +37,8 @@ impl Instruction {
         &self.operands[self.n_destinations..]
     }
 
-    /// Returns whether it is a `DEPBAR` of the scoreboard that counts groups of copies; others are of single instructions.
+    /// Returns whether it is a `DEPBAR` of the scoreboard that counts groups of copies; others are of single
+    /// instructions.
     pub fn waits_for_groups(&self) -> bool {
         const GROUPS: u8 = 0;
         let counts_groups = |operand: &Operand| operand.value == Value::Scoreboard(GROUPS);

@@ -14,9 +14,9 @@
 //! execute too many instructions, local arrays that exceed L1 where each lane has an index of its own.
 //!
 //! Copies past the registers (`cp.async`) take the way of a load, and pass the banks of shared memory once; a warp
-//! waits for the groups that `DEPBAR` names. No constant is theirs. At first a copy past L1 passed it too, which bound a
-//! kernel of v11 to more than an H200 took; without that, 45 launches of v11's kernels with such copies are off by 4.5 %
-//! on average, and by 16 % at most.
+//! waits for the groups that `DEPBAR` names. No constant is theirs. At first a copy past L1 passed it too, which bound
+//! a kernel of v11 to more than an H200 took; without that, 45 launches of v11's kernels with such copies are off by
+//! 4.5 % on average, and by 16 % at most.
 //!
 //! Local memory, of arrays and of spilled registers: every store goes to L2, and stays in L1; what L1 holds of it does
 //! not follow the order of accesses but their number (`cache.rs`). `tests/spills.rs` compares with times of an H200.

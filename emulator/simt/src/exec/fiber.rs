@@ -249,7 +249,7 @@ pub(crate) enum AfterOp {
     WaitAfter,
     /// Let other lanes and warps run, then continue after the operation.
     Poll,
-    /// Let other lanes and warps run, then execute the operation again. It is counted when it completes, and an observer
+    /// Let other lanes and warps run, then execute the operation again. It is counted when it completes; an observer
     /// receives it each time.
     PollAgain,
     /// The block cannot go on.
