@@ -16,7 +16,7 @@ fn main() {
             continue;
         }
         if columns_of_maps(&profile.kernel).is_some() {
-            continue; // Their machine code does not run.
+            continue; // The program of their step makes their arguments.
         }
         let gpu = Gpu::with_memory(1 << 32);
         let module = machine_code(&gpu, kernel(&profile.kernel));

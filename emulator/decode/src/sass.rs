@@ -355,8 +355,7 @@ impl<'a> SassLowering<'a> {
             | Operation::Nop
             | Operation::Yield
             | Operation::Errbar
-            | Operation::Cgaerrbar
-            | Operation::Cctl => {
+            | Operation::Cgaerrbar => {
                 (0..self.instruction.sources().len()).for_each(|at| self.ignore_source(at));
                 Ok(())
             }
@@ -367,7 +366,8 @@ impl<'a> SassLowering<'a> {
             }
             Operation::Warpsync => self.warp_sync(),
             Operation::Bar => self.barrier(),
-            Operation::Membar => self.emit(OpKind::Fence),
+            // After a strong load, L1 forgets what it holds: the load acquires.
+            Operation::Membar | Operation::Cctl => self.emit(OpKind::Fence),
             Operation::Nanosleep => {
                 // The duration has no meaning here.
                 self.ignore_source(1);
