@@ -27,7 +27,7 @@ use tasks::fixtures::Fixture;
 use crate::fixture::key_lines;
 use crate::gemm::{Product, transposed};
 use crate::gpu::options;
-use crate::recorded::{cubin, ptx};
+use crate::recorded::{machine_code_of, ptx};
 
 /// Factor of the product: C = ALPHA · A · B + BETA · C.
 pub const ALPHA: f32 = 2.0;
@@ -241,12 +241,7 @@ impl<'a> Loaded<'a> {
     pub fn of_machine_code((fixture, ptx): &'a (Fixture, String)) -> Self {
         let gpu = Gpu::with_memory(1 << 30);
         let source = fixture.path.file_name().expect("a file has a name").to_string_lossy();
-        let mut code = sass::Module::read(&cubin(&source)).unwrap_or_else(|error| panic!("{source}: {error}"));
-        code.kernels.retain(|kernel| [fixture.name.as_str(), SPLIT].contains(&kernel.name.as_str()));
-        let module = match Module::load_machine_code(&gpu.memory, &code, None) {
-            Ok(module) => module,
-            Err(refused) => panic!("{}: {refused}", fixture.name),
-        };
+        let module = machine_code_of(&gpu, &source, &[fixture.name.as_str(), SPLIT]);
         Self { fixture, head: head(fixture), ptx, gpu, module }
     }
 

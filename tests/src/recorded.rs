@@ -50,10 +50,14 @@ pub fn load(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
 
 /// Loads one kernel of the ladder from its machine code.
 pub fn machine_code(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
-    let source = kernel.source.expect("a source");
+    machine_code_of(gpu, kernel.source.expect("a source"), &[kernel.name])
+}
+
+/// Loads kernels of a file of the ladder from its machine code, those that the file has.
+pub fn machine_code_of(gpu: &simt::gpu::Gpu, source: &str, kernels: &[&str]) -> Module {
     let mut module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
-    module.kernels.retain(|other| other.name == kernel.name);
-    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{}: {error}", kernel.name))
+    module.kernels.retain(|kernel| kernels.contains(&kernel.name.as_str()));
+    Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
 /// For kernels whose arguments, tensor maps, are made by the program of their step: what the columns of all matrices

@@ -63,7 +63,7 @@ struct SassLowering<'a> {
     code: &'a [Instruction],
     /// Whether an instruction is a `BSYNC` in front of a reconvergence point of its barrier.
     reconverging_syncs: Vec<bool>,
-    /// Whether the code ends groups of copies by `LDGDEPBAR`, and by `UTMACMDFLUSH`.
+    /// The code ends groups of copies: by `LDGDEPBAR`, by `UTMACMDFLUSH`.
     ends_groups: [bool; 2],
     /// Reconvergence point of each barrier, by instruction.
     reconvergence: convergence::Reconvergence,

@@ -206,7 +206,7 @@ pub enum MbarrierKind {
     },
     /// `mbarrier.test_wait`, `mbarrier.try_wait`
     Wait {
-        /// Whether it is `mbarrier.try_wait`, which suspends its threads for a while.
+        /// The instruction is `mbarrier.try_wait`, which suspends its threads for a while.
         tries: bool,
     },
 }

@@ -171,12 +171,12 @@ pub struct Call {
     pub caller: Option<usize>,
 }
 
-/// What a kernel says of its clusters of blocks.
+/// Clusters of blocks in which a kernel can be launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cluster {
     /// Blocks of a cluster in x, y and z.
     pub required: Option<[u32; 3]>,
     pub max_blocks: Option<u32>,
-    /// Whether it must be launched in clusters.
+    /// A launch without clusters is refused.
     pub explicit: bool,
 }

@@ -13,7 +13,7 @@ pub struct Instruction {
     pub sources: [Option<Source>; 3],
     /// Bytes per lane of a memory access.
     pub bytes: u8,
-    /// Whether a copy leaves nothing in L1.
+    /// The copy leaves nothing in L1.
     pub bypasses: bool,
     /// Groups of copies that may be left after a wait.
     pub pending: u8,

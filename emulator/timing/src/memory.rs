@@ -52,11 +52,12 @@ impl<'a> Memory<'a> {
         let mut arrival = now;
         let mut missing = Vec::new();
         for &sector in sectors {
-            if !stays {
-                missing.push(sector);
-                continue;
-            }
-            match if is_local(sector) { self.local.find(sector) } else { self.cache.find(sector) } {
+            let found = match is_local(sector) {
+                _ if !stays => None,
+                true => self.local.find(sector),
+                false => self.cache.find(sector),
+            };
+            match found {
                 Some(when) => arrival = arrival.max(when),
                 None => missing.push(sector),
             }
@@ -86,8 +87,10 @@ impl<'a> Memory<'a> {
             when = when.max(self.dram + latency);
         }
         let when = when as u64;
-        for &sector in missing.iter().filter(|_| stays) {
-            if is_local(sector) { self.local.fill(sector, when) } else { self.cache.fill(sector, when) }
+        if stays {
+            for &sector in &missing {
+                if is_local(sector) { self.local.fill(sector, when) } else { self.cache.fill(sector, when) }
+            }
         }
         arrival.max(when)
     }

@@ -5,13 +5,14 @@ use sass::operation::{Modifier, Operation};
 
 use super::{SassLowering, operand::LineId};
 use crate::error::Result;
+use crate::virtual_op::{FALSE, TRUE};
 use arithmetic::Builtin;
-use arithmetic::lanes::{Class, Dst, Src};
+use arithmetic::lanes::{Class, Dst, NONE, Src};
 use arithmetic::products::{AccumulatorType, FactorType};
 use program::{A_REGISTERS, TOKEN_PENDING, TensorCopy, TensorWay, Wgmma, WgmmaA};
 use program::{Addr, BulkBytes, Mbarrier, MbarrierKind, MemSpace, OpKind, PendingCopies};
 
-/// Arrivals that the state of a barrier has no room for: it holds this number less those that are pending.
+/// One more than the arrivals that a barrier can wait for. Its state holds this number less the pending arrivals.
 const ARRIVALS: u32 = 1 << 20;
 /// Position of the pending arrivals in the upper word of a state; the parity of the phase is above them.
 const PENDING: u32 = 11;
@@ -57,7 +58,7 @@ impl SassLowering<'_> {
             Operation::Utmastg => (TensorWay::Store, 1),
             _ => (TensorWay::Prefetch, 0),
         };
-        let mut at = [arithmetic::lanes::NONE; 5];
+        let mut at = [NONE; 5];
         for (n, coordinate) in (first..first + dims).zip(&mut at) {
             *coordinate = self.word(place, n)?;
         }
@@ -75,21 +76,17 @@ impl SassLowering<'_> {
         let four = self.number(4)?;
         let bytes = self.compute("shl", &["b32"], &[pieces, four])?;
         let (to, from) = (self.uniform_address(0)?, self.uniform_address(1)?);
+        let within_cluster = spaces == [MemSpace::Shared; 2];
         let (shared, global, way) = match spaces[..] {
-            [MemSpace::Shared, MemSpace::Global] => {
-                let way = TensorWay::Load(self.shared_word(to, 1)?);
-                (self.shared_word(to, 0)?, self.wide_address(from)?, way)
-            }
-            [MemSpace::Shared, MemSpace::Shared] => {
-                let way = TensorWay::Load(self.shared_word(to, 1)?);
-                (self.shared_word(to, 0)?, self.shared_word(from, 0)?, way)
+            [MemSpace::Shared, _] => {
+                let source = if within_cluster { self.shared_word(from, 0)? } else { self.wide_address(from)? };
+                (self.shared_word(to, 0)?, source, TensorWay::Load(self.shared_word(to, 1)?))
             }
             [MemSpace::Global, MemSpace::Shared] => {
                 (self.shared_word(from, 0)?, self.wide_address(to)?, TensorWay::Store)
             }
             _ => return Err(self.unsupported()),
         };
-        let within_cluster = spaces == [MemSpace::Shared; 2];
         let blocks = is_multicast.then_some(blocks);
         self.once_for_the_warp()?;
         self.emit(OpKind::BulkBytes(Box::new(BulkBytes { shared, global, within_cluster, bytes, blocks, way })))
@@ -289,7 +286,7 @@ impl SassLowering<'_> {
         // Products are added to the registers that they are written to, or replace them.
         let added = sources[at + 1].value;
         let same = matches!(added, Value::Register(first) if self.destination() == Some(LineId::Lane(first.0)));
-        refuse_if!(!same && adds != crate::virtual_op::FALSE, self.unsupported());
+        refuse_if!(!same && adds != FALSE, self.unsupported());
         let negated = false;
         self.emit(OpKind::Wgmma(Box::new(Wgmma { kinds, sum, n, c, d, a, b, adds, negated, minus, transposed })))?;
         if is_last { self.emit(OpKind::WgmmaCommit) } else { Ok(()) }
@@ -311,7 +308,7 @@ impl SassLowering<'_> {
     pub(super) fn set_registers(&mut self) -> Result<()> {
         self.ignore_source(0);
         match self.wanted_predicate(0) {
-            Some(enough) => self.result(self.builtin(Builtin::MovPred), enough, &[crate::virtual_op::TRUE as Src]),
+            Some(enough) => self.result(self.builtin(Builtin::MovPred), enough, &[TRUE as Src]),
             None => self.emit(OpKind::Nop),
         }
     }

@@ -110,7 +110,7 @@ pub(crate) struct Block {
     pub(crate) fatal: bool,
     /// Turns in a row that polled memory and changed nothing.
     pub(super) quiet: u32,
-    /// Whether tries to wait for a phase fail, because nothing has happened for a while.
+    /// Tries to wait for a phase fail at once, because nothing has happened for a while.
     pub(super) tries_fail: bool,
     /// Whether its last visit did nothing but poll.
     pub(super) waits: bool,

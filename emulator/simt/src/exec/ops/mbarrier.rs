@@ -52,11 +52,9 @@ impl Worker<'_> {
     fn mbarrier_of_lanes(&mut self, b: &Mbarrier, pc: u32, active: LaneMask) -> (LaneMask, LaneMask) {
         let (mut done, mut elsewhere) = (LaneMask::EMPTY, LaneMask::EMPTY);
         for lane in active.iter() {
-            if self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane) {
-                elsewhere |= LaneMask::of(lane);
-                continue;
-            }
-            let Some(barrier) = self.mbarrier_at(&b.addr, b.space, pc, lane) else {
+            let is_remote = self.job.cluster_blocks > 1 && self.remote_mbarrier(b, pc, lane);
+            let own = if is_remote { None } else { self.mbarrier_at(&b.addr, b.space, pc, lane) };
+            let Some(barrier) = own else {
                 elsewhere |= LaneMask::of(lane);
                 continue;
             };
