@@ -3,9 +3,9 @@
 //! The sizes are drawn by a seed. Every plan is verified on every product; on a GPU it is timed, as a graph of
 //! launches. The emulated device has no times: there the constants are fitted again to those on record, as after a
 //! change of terms. Each type of A and B has constants of its own; `tune FILE tf32 e4m3` leaves those of others as they
-//! are.
+//! are; `--new` measures only the kernels of plans that have no times on record.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
@@ -35,14 +35,14 @@ const MAX_WORK: f64 = 3e11;
 /// Sizes of square products whose fastest plans are kept by name.
 const USUAL: [usize; 12] = [256, 512, 768, 1000, 1024, 1280, 1536, 2048, 3072, 4096, 6144, 8192];
 const MAX_ELEMENTS: usize = 1 << 26;
+const NEW: &str = "--new";
 
 /// Runs the command `tune`: prints the costs as JSON, and everything else to standard error.
 pub(crate) fn main() -> ExitCode {
-    let words: Vec<_> = std::env::args().skip(2).collect();
+    let (options, words): (Vec<_>, Vec<_>) = std::env::args().skip(2).partition(|word| word == NEW);
     let types = words.get(1..).unwrap_or_default();
-    harness::exit_code(
-        Gpu::find().and_then(|gpu| tune(&gpu, words.first(), types)).map(|()| ExitCode::SUCCESS),
-    )
+    let tuned = Gpu::find().and_then(|gpu| tune(&gpu, words.first(), types, !options.is_empty()));
+    harness::exit_code(tuned.map(|()| ExitCode::SUCCESS))
 }
 
 fn could_not(error: impl std::fmt::Display) -> StepError {
@@ -118,11 +118,17 @@ impl<T: To<R>, R: Output + Real> Operands<T, R> {
 type Then<'a> =
     dyn FnMut(&str, Shape, &mut dyn FnMut() -> Result<(), StepError>) -> Result<(), StepError> + 'a;
 
+/// What is measured: products of these shapes, by all kernels but the known ones.
+struct Wanted<'a> {
+    shapes: &'a [Shape],
+    known: BTreeSet<String>,
+}
+
 /// Calls `then` for every plan of every shape, after its product was verified.
 fn each<T: To<R>, R: Output + Real>(
     gpu: &Gpu,
     gemm: &Gemm<T>,
-    shapes: &[Shape],
+    Wanted { shapes, known }: &Wanted<'_>,
     fast_sums: bool,
     then: &mut Then<'_>,
 ) -> Result<(), StepError> {
@@ -131,7 +137,7 @@ fn each<T: To<R>, R: Output + Real>(
         let mut right = None;
         let product = operands.product(shape);
         let names = kernel_names::<T>().swap_remove(list_of::<T, R>(&product));
-        for plan in gemm.possible_plans(&product) {
+        for plan in gemm.possible_plans(&product).into_iter().filter(|plan| !known.contains(&names[*plan])) {
             operands.multiply(gemm, shape, plan)?;
             if !operands.exact.is_right(gpu, shape, &mut right)? {
                 return Err(could_not(format!("{shape}: {} is wrong", names[plan])));
@@ -146,27 +152,27 @@ fn each<T: To<R>, R: Output + Real>(
 
 /// A type whose products of all kinds are measured.
 trait Tuned: Factor {
-    fn each(gpu: &Gpu, gemm: &Gemm<Self>, shapes: &[Shape], then: &mut Then<'_>) -> Result<(), StepError>;
+    fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError>;
 }
 
 impl Tuned for Bf16 {
-    fn each(gpu: &Gpu, gemm: &Gemm<Self>, shapes: &[Shape], then: &mut Then<'_>) -> Result<(), StepError> {
-        each::<Self, f32>(gpu, gemm, shapes, false, then)?;
-        each::<Self, Self>(gpu, gemm, shapes, false, then)
+    fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError> {
+        each::<Self, f32>(gpu, gemm, wanted, false, then)?;
+        each::<Self, Self>(gpu, gemm, wanted, false, then)
     }
 }
 
 impl Tuned for f32 {
-    fn each(gpu: &Gpu, gemm: &Gemm<Self>, shapes: &[Shape], then: &mut Then<'_>) -> Result<(), StepError> {
-        each::<Self, Self>(gpu, gemm, shapes, false, then)
+    fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError> {
+        each::<Self, Self>(gpu, gemm, wanted, false, then)
     }
 }
 
 impl Tuned for E4m3 {
-    fn each(gpu: &Gpu, gemm: &Gemm<Self>, shapes: &[Shape], then: &mut Then<'_>) -> Result<(), StepError> {
+    fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError> {
         for fast_sums in [false, true] {
-            each::<Self, f32>(gpu, gemm, shapes, fast_sums, then)?;
-            each::<Self, Bf16>(gpu, gemm, shapes, fast_sums, then)?;
+            each::<Self, f32>(gpu, gemm, wanted, fast_sums, then)?;
+            each::<Self, Bf16>(gpu, gemm, wanted, fast_sums, then)?;
         }
         Ok(())
     }
@@ -195,7 +201,7 @@ fn written(samples: &[Sample]) -> String {
     "kernel\tshape\tus\n".to_owned() + &samples.iter().map(line).collect::<String>()
 }
 
-/// Fits the constants of each kernel of a type to its samples.
+/// Fits the constants of each kernel of a type that has samples to them.
 fn fitted<T: Factor>(samples: &[Sample], costs: &Costs) -> BTreeMap<String, [f64; TERMS]> {
     let mut kernels = BTreeMap::new();
     for (names, (_, result_bytes)) in kernel_names::<T>().into_iter().zip(T::RESULTS.iter().cycle()) {
@@ -204,10 +210,13 @@ fn fitted<T: Factor>(samples: &[Sample], costs: &Costs) -> BTreeMap<String, [f64
             let work = |shape| Work::without_gaps(shape, size_of::<T>(), *result_bytes, T::B_BY_K);
             let times: Vec<_> =
                 own.map(|s| (terms(plan, &work(s.shape), costs.at_once(plan)), s.us)).collect();
+            if times.is_empty() {
+                continue;
+            }
             let constants = fit(&times).map(|constant| (constant * 1e5).round() / 1e5);
             let errors =
                 times.iter().map(|(terms, us)| 100.0 * (expected(&constants, terms) / us - 1.0).abs());
-            let mean = errors.clone().sum::<f64>() / times.len().max(1) as f64;
+            let mean = errors.clone().sum::<f64>() / times.len() as f64;
             let worst = errors.fold(0.0, f64::max);
             eprintln!("{name}: {} times within {mean:.1} % on average, {worst:.0} % at worst", times.len());
             kernels.insert(name, constants);
@@ -250,7 +259,8 @@ fn verify<T: Tuned>(
     all: &mut BTreeMap<String, Costs>,
 ) -> Result<(), StepError> {
     let gemm = Gemm::load(&gpu.stream)?;
-    T::each(gpu, &gemm, &shapes(FEW_PRODUCTS, [60.0, 200.0]), &mut |_, _, _| Ok(()))?;
+    let wanted = Wanted { shapes: &shapes(FEW_PRODUCTS, [60.0, 200.0]), known: BTreeSet::new() };
+    T::each(gpu, &gemm, &wanted, &mut |_, _, _| Ok(()))?;
     let (known, names) = (Costs::of::<T>(), kernel_names::<T>().concat());
     if samples.iter().any(|sample| names.contains(&sample.kernel)) {
         eprintln!(
@@ -264,18 +274,22 @@ fn verify<T: Tuned>(
     Ok(())
 }
 
-/// Replaces the samples and the costs of a type by those of this GPU.
+/// Replaces the samples and the costs of a type by those of this GPU; of kernels that have samples, not if `only_new`.
 fn measure<T: Tuned>(
     gpu: &Gpu,
-    samples: &mut Vec<Sample>,
+    (samples, only_new): (&mut Vec<Sample>, bool),
     all: &mut BTreeMap<String, Costs>,
 ) -> Result<(), StepError> {
-    let names = kernel_names::<T>().concat();
-    samples.retain(|sample| !names.contains(&sample.kernel));
+    let (names, costs) = (kernel_names::<T>().concat(), Costs::of::<T>());
+    if only_new && costs.device != gpu.info.name {
+        return Err(could_not(format!("times on record are of {}: measure all without {NEW}", costs.device)));
+    }
+    samples.retain(|sample| only_new || !names.contains(&sample.kernel));
+    let known = samples.iter().map(|sample| sample.kernel.clone()).collect();
     let gemm = Gemm::<T>::load(&gpu.stream)?;
     let mut shapes = shapes(PRODUCTS, [64.0, 6000.0]);
     shapes.extend(USUAL.map(Shape::square));
-    T::each(gpu, &gemm, &shapes, &mut |kernel, shape, product| {
+    T::each(gpu, &gemm, &Wanted { shapes: &shapes, known }, &mut |kernel, shape, product| {
         let us = gpu.replayed_us(BATCH_MS, 2..=200, ROUNDS, product)?;
         // As many digits as the file has: from it the same constants are fitted.
         let us = (us * 1e3).round() / 1e3;
@@ -287,14 +301,14 @@ fn measure<T: Tuned>(
         driver: gpu.info.driver.clone(),
         date: catalog::time::utc(catalog::time::now()),
         clusters_at_once: gemm.clusters_at_once()?,
-        ..Costs::of::<T>()
+        ..costs
     };
     all.insert(T::NAME.to_owned(), fit_to::<T>(samples, costs));
     Ok(())
 }
 
 /// Measures or verifies the named types, or all without names; writes the samples to a file on a GPU.
-fn tune(gpu: &Gpu, file: Option<&String>, types: &[String]) -> Result<(), StepError> {
+fn tune(gpu: &Gpu, file: Option<&String>, types: &[String], only_new: bool) -> Result<(), StepError> {
     const TYPES: [&str; 3] = [Bf16::NAME, f32::NAME, E4m3::NAME];
     if let Some(unknown) = types.iter().find(|name| !TYPES.contains(&name.as_str())) {
         return Err(could_not(format!(
@@ -312,7 +326,7 @@ fn tune(gpu: &Gpu, file: Option<&String>, types: &[String]) -> Result<(), StepEr
     if gpu.emulator.is_some() {
         each_type!(verify(&samples) of Bf16, f32, E4m3);
     } else {
-        each_type!(measure(&mut samples) of Bf16, f32, E4m3);
+        each_type!(measure((&mut samples, only_new)) of Bf16, f32, E4m3);
         if let Some(path) = file {
             std::fs::write(path, written(&samples))
                 .map_err(|error| could_not(format!("cannot write {path}: {error}")))?;

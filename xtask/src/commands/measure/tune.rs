@@ -18,7 +18,7 @@ const FOUND: &str = "steps/v11/data/found.json";
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples: cargo xtask tune v12\n          cargo xtask tune v12 tf32 e4m3\n          cargo xtask tune v11 --search --seconds 120"
+    after_help = "Examples: cargo xtask tune v12\n          cargo xtask tune v12 tf32 e4m3 --new\n          cargo xtask tune v11 --search --seconds 120"
 )]
 pub(crate) struct Args {
     /// The step: `v11` or `v12`
@@ -27,6 +27,9 @@ pub(crate) struct Args {
     /// Types of A and B to measure, of v12's: `bf16`, `tf32`, `e4m3`; all without any
     #[arg(value_name = "TYPE", conflicts_with = "search")]
     types: Vec<String>,
+    /// Measure only plans that have no times on record, of v12's
+    #[arg(long, conflicts_with = "search")]
+    new: bool,
     /// Search all possible plans of v11 instead of measuring those in use
     #[arg(long)]
     search: bool,
@@ -51,10 +54,11 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     if args.search && id != SEARCHED {
         bail!(Stop::Usage(format!("{id} has no plans to search; {SEARCHED} has: {me} tune {SEARCHED} --search")));
     }
-    if id == SEARCHED && !args.types.is_empty() {
+    if id == SEARCHED && (args.new || !args.types.is_empty()) {
+        let types = args.types.join(" ");
         bail!(Stop::Usage(format!(
-            "{id} has products of one type; v12 has several: {me} tune v12 {}",
-            args.types.join(" ")
+            "{id} measures all of its products; v12 can measure some: {me} tune v12 {}",
+            if args.new { "--new" } else { &types }
         )));
     }
     let data = format!("steps/{id}/data");
@@ -67,6 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     }
     let mut words = vec!["tune".to_owned(), root.join(&data).join("samples.tsv").display().to_string()];
     words.extend_from_slice(&args.types);
+    words.extend(args.new.then(|| "--new".to_owned()));
     let costs = programs.output_of(step, &words)?;
     written(&root, &format!("{data}/costs.json"), &costs, library)
 }
