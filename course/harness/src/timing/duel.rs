@@ -17,20 +17,22 @@ pub struct Plan {
     pub piece_ms: f64,
     /// Before each piece of a burst.
     pub pause_ms: f64,
-    /// Milliseconds of each piece of the first round, in which the chip warms up and its energy is read.
+    /// Before the rounds without pauses, so that the chip is warm.
     pub warm_up_ms: f64,
+    /// A piece of the first of these rounds, in which the chip's energy is read.
+    pub energy_ms: f64,
     /// All rounds of one kind, if there can be so few.
     pub max_ms: f64,
 }
 
 /// A piece is longer than a GPU takes to adapt its clock to the power limit; during a pause the average power drops.
-pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 1200.0, max_ms: 4000.0 };
+pub const PLAN: Plan = Plan { piece_ms: 50.0, pause_ms: 60.0, warm_up_ms: 400.0, energy_ms: 1100.0, max_ms: 2600.0 };
 /// The duel of a record's many rows: its intervals are wider, and it is too short for the energy.
-pub const SHORT: Plan = Plan { piece_ms: 40.0, pause_ms: 30.0, warm_up_ms: 50.0, max_ms: 500.0 };
+pub const SHORT: Plan = Plan { piece_ms: 40.0, pause_ms: 30.0, warm_up_ms: 50.0, energy_ms: 50.0, max_ms: 500.0 };
 
-/// The device's counter of energy advances several times in so long a warm-up.
+/// The device's counter of energy advances several times in so long a piece.
 const ENERGY_MS: f64 = 1000.0;
-const ROUNDS: usize = 15;
+const ROUNDS: usize = 12;
 const FEW_ROUNDS: usize = 3;
 
 pub(crate) struct Side<'s, 'g, 'p> {
@@ -88,9 +90,12 @@ pub(crate) fn run(
     })?;
     kernel.piece(plan.warm_up_ms)?;
     // In turns, too: a chip that has just begun to work is cooler, and its clock higher, than one that goes on.
-    let [a, b, b_again, a_again] = round(|is_kernel| {
-        if is_kernel { kernel.energy(plan.warm_up_ms, meter) } else { yardstick.energy(plan.warm_up_ms, meter) }
-    })?;
+    let [a, b, b_again, a_again] =
+        round(
+            |is_kernel| {
+                if is_kernel { kernel.energy(plan.energy_ms, meter) } else { yardstick.energy(plan.energy_ms, meter) }
+            },
+        )?;
     let mean = |first: Option<f64>, second: Option<f64>| Some(f64::midpoint(first?, second?));
     let joules = mean(a, a_again).zip(mean(b, b_again)).map(|(ours, theirs)| [ours, theirs]);
     let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| {
