@@ -117,7 +117,8 @@ PRODUCT_ACROSS(64, NAMES_32, SUMS_32, 32, 32, 33, 34)
 PRODUCT_ACROSS(80, NAMES_40, SUMS_40, 40, 40, 41, 42)
 PRODUCT_ACROSS(96, NAMES_48, SUMS_48, 48, 48, 49, 50)
 PRODUCT_ACROSS(112, NAMES_56, SUMS_56, 56, 56, 57, 58)
-PRODUCT_ACROSS(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
+PRODUCT(Columns, 128, "k16.f32.bf16.bf16", ", 1, 0", NAMES_64, SUMS_64, 64, 64, 65, 66)
+PRODUCT(float, 128, "k8.f32.tf32.tf32", "", NAMES_64, SUMS_64, 64, 64, 65, 66)  // of E4m3: in v12_tiles.cuh
 PRODUCT_ACROSS(144, NAMES_72, SUMS_72, 72, 72, 73, 74)
 // ANCHOR_END: product
 
@@ -262,8 +263,9 @@ __device__ __forceinline__ void share_sums(float (&sums)[T::PART], const float (
 // ANCHOR_END: split
 
 // ANCHOR: kernel
-// How C leaves: as boxes, times alpha; or straight from registers, with rows that start anywhere, after an epilogue.
-enum Exit { BOXES, ANYWHERE };
+// How C leaves: as boxes, times alpha; as boxes after an epilogue; or after one straight from registers, with rows that
+// start anywhere.
+enum Exit { BOXES, FUSED, ANYWHERE };
 
 template <typename T, Exit EXIT, typename Out>
 __device__ __forceinline__ void multiply_tile_across(int M, int N, int K, const Epilogue& epilogue,
@@ -318,11 +320,11 @@ __device__ __forceinline__ void multiply_tile_across(int M, int N, int K, const 
         float sums[T::PART];
         share_sums<T>(sums, acc, tiles_at + ring.EXCHANGE_AT, place.rank);
         const auto place_of_part = [&](int i) { return place_of(place.rank * T::PART + i); };
-        finish<EXIT == ANYWHERE>(sums, epilogue, old, M, N, place_of_part);
+        finish<EXIT != BOXES>(sums, epilogue, old, M, N, place_of_part);
         store_anywhere(C, M, N, sums, place_of_part);
     } else {
-        finish<EXIT == ANYWHERE>(acc, epilogue, old, M, N, place_of);
-        if constexpr (EXIT == BOXES) {
+        finish<EXIT != BOXES>(acc, epilogue, old, M, N, place_of);
+        if constexpr (EXIT != ANYWHERE) {
             sync_multipliers<T>();  // all warpgroups have read the last tiles -> C may lie there
             store_boxes<T, Out>(c_map, tiles_at, block_row, own_col, acc);
         } else {

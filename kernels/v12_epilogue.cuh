@@ -12,10 +12,15 @@ struct Epilogue {
     int activation;
 };
 
-// x * Phi(x), with the usual approximation of Phi, by a logistic function.
+// x * Phi(x), with the usual approximation of Phi, by a logistic function: of 2 to the power of a polynomial, in
+// instructions that take no care of numbers below 2^-126. An epilogue is straight code for every sum, which is fetched
+// as it runs: __expf and __fdividef would take twice as many.
 __device__ __forceinline__ float gelu(float x)
 {
-    return __fdividef(x, 1.0f + __expf(x * (-1.5957691f - 0.0713548f * x * x)));
+    float power, part;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x * (-2.3022082f - 0.10294324f * x * x)));
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(part) : "f"(1.0f + power));
+    return x * part;
 }
 
 __device__ __forceinline__ float as_float(float x) { return x; }

@@ -5,17 +5,25 @@
 
 // ANCHOR: promote
 // sums += the products of each of the next `steps` pairs of tiles. While this warpgroup adds, the other multiplies.
+// A thread has no registers for all sums of a wide tile twice: half of its columns follow the other half.
 template <typename T>
 __device__ __forceinline__ void promote_steps(float (&sums)[T::SUMS], Ring<T, T::STAGES>& ring, int steps)
 {
-    float acc[T::SUMS] = {};
+    constexpr int PARTS = T::SUMS > 96 ? 2 : 1, SUMS = T::SUMS / PARTS;
+    float acc[SUMS] = {};
     for (int step = 0; step < steps; ++step, ring.advance()) {
         wait(ring.full(), ring.parity);
-        multiply_tiles<T>(acc, ring.tiles(), 0);  // acc is new
-        wait_products<0>();
-        release_shared_tiles(ring.empty());
+        const unsigned a_rows = ring.tiles() + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES;
         #pragma unroll
-        for (int i = 0; i < T::SUMS; ++i) sums[i] += acc[i];
+        for (int part = 0; part < PARTS; ++part) {
+            fence_products();
+            multiply_rows<T>(acc, a_rows, ring.tiles() + T::A_BYTES + part * T::BN / PARTS * T::ROW_BYTES, 0);  // new
+            commit_products();
+            wait_products<0>();
+            if (part + 1 == PARTS) release_shared_tiles(ring.empty());
+            #pragma unroll
+            for (int i = 0; i < SUMS; ++i) sums[part * SUMS + i] += acc[i];
+        }
     }
 }
 // ANCHOR_END: promote

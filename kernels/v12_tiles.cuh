@@ -108,13 +108,16 @@ BF16_PRODUCT(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
 BF16_PRODUCT(192, NAMES_96, SUMS_96, 96, 96, 97, 98)
 BF16_PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
 PRODUCT(float, 256, "k8.f32.tf32.tf32", "", NAMES_128, SUMS_128, 128, 128, 129, 130)
+PRODUCT(E4m3, 128, "k32.f32.e4m3.e4m3", "", NAMES_64, SUMS_64, 64, 64, 65, 66)
 PRODUCT(E4m3, 192, "k32.f32.e4m3.e4m3", "", NAMES_96, SUMS_96, 96, 96, 97, 98)
+PRODUCT(E4m3, 256, "k32.f32.e4m3.e4m3", "", NAMES_128, SUMS_128, 128, 128, 129, 130)
 // ANCHOR_END: product
 
 // ANCHOR: multiply
-// Starts the products of a step: 64 rows of A's tile by B's tile. `adds` = 0: acc is new.
-template <typename T>
-__device__ __forceinline__ void multiply_rows(float (&acc)[T::SUMS], unsigned a_rows, unsigned b_tile, int adds)
+// Starts the products of a step: 64 rows of A's tile by B's tile, or by the first columns of it, as many as acc has
+// sums for. `adds` = 0: acc is new.
+template <typename T, int SUMS>
+__device__ __forceinline__ void multiply_rows(float (&acc)[SUMS], unsigned a_rows, unsigned b_tile, int adds)
 {
     using Element = typename T::Element;
     constexpr int MK = 32 / sizeof(Element), EIGHT_ROWS = 8 * T::ROW_BYTES;

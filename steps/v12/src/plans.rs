@@ -98,7 +98,7 @@ const fn promoted(plan: Plan) -> Plan {
 }
 
 // ANCHOR: plans
-pub const OF_BF16: [Plan; 29] = {
+pub const OF_BF16: [Plan; 32] = {
     use Schedule::{Stays, Turns};
     [
         two(any("any_16x64", [16, 64], 10)),
@@ -118,6 +118,8 @@ pub const OF_BF16: [Plan; 29] = {
         share("share_2x1_96x192", [2, 1], [96, 192], 6),
         share("share_4x1_96x192", [4, 1], [96, 192], 6),
         share("share_2x1_144x192", [2, 1], [144, 192], 5),
+        fused(share("fused_2x1_128x64", [2, 1], [128, 64], 9)),
+        fused(share("fused_2x1_96x192", [2, 1], [96, 192], 6)),
         two(split("split_2_16x64", 2, [16, 64], 10)),
         split("split_2_32x64", 2, [32, 64], 16),
         split("split_2_64x64", 2, [64, 64], 12),
@@ -129,6 +131,7 @@ pub const OF_BF16: [Plan; 29] = {
         plan("stays_128x256", Stays, [128, 256], 4),
         plan("turns_128x128", Turns, [128, 128], 6),
         fused(plan("fused_128x128", Turns, [128, 128], 6)),
+        fused(plan("fused_128x256", Stays, [128, 256], 4)),
         fused(plan("fused_128x192", Turns, [128, 192], 4)),
     ]
 };
@@ -148,7 +151,10 @@ const fn few(stays: Plan) -> [Plan; 6] {
 }
 
 pub const OF_TF32: [Plan; 6] = few(plan("stays_128x256", Schedule::Stays, [128, 256], 4));
-pub const OF_E4M3: [Plan; 6] = few(promoted(plan("stays_128x192", Schedule::Stays, [128, 192], 4)));
+pub const OF_E4M3: [Plan; 7] = {
+    let [a, b, c, d, e, f] = few(promoted(plan("stays_128x192", Schedule::Stays, [128, 192], 4)));
+    [a, b, c, d, e, f, fused(promoted(plan("stays_128x256", Schedule::Stays, [128, 256], 4)))]
+};
 // ANCHOR_END: few
 
 impl Plan {
