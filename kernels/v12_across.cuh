@@ -29,7 +29,7 @@ struct Across {
     static constexpr int THREADS = MULTIPLIERS + PRODUCERS;
     static_assert(BM % 16 == 0 && BM / RIGHT % 8 == 0 && BOX / DOWN % 8 == 0, "parts with whole swizzles");
     static_assert(SPLIT == 1 || DOWN * RIGHT == 1, "blocks share one or the other");
-    static_assert(SUMS % (2 * SPLIT) == 0, "parts are pairs of accumulators");
+    static_assert(SUMS % (4 * SPLIT) == 0, "parts begin in the same column");
 };
 
 // The blocks whose copies a block gets: those in its row of the cluster, and in its column.
@@ -164,7 +164,9 @@ __device__ __forceinline__ void multiply_across(float (&acc)[T::SUMS], float (&s
 // ANCHOR_END: multiply
 
 // ANCHOR: store
-// Row and column of a thread's sum number `i` in the 64 columns of its warpgroup.
+// Row and column of a thread's sum number `i` in the 64 columns of its warpgroup. Bits of `i` that name the column:
+constexpr int COLUMN_ACROSS = 2;
+
 __device__ __forceinline__ int2 place_across(int i)
 {
     const int warp = threadIdx.x % GROUP / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
@@ -309,6 +311,12 @@ __device__ __forceinline__ void multiply_tile_across(int M, int N, int K, const 
         const int2 at = place_across(i);
         return make_int2(block_row + at.x, own_col + at.y);
     };
+    const auto load = [&](const float* bias) {
+        return [&, bias](int i) {
+            const int col = own_col + place_across(i).y;
+            return col < N ? bias[col] : 0.0f;
+        };
+    };
     float acc[T::SUMS] = {};
     if constexpr (T::PROMOTES) {
         float of_step[T::SUMS] = {};
@@ -320,10 +328,10 @@ __device__ __forceinline__ void multiply_tile_across(int M, int N, int K, const 
         float sums[T::PART];
         share_sums<T>(sums, acc, tiles_at + ring.EXCHANGE_AT, place.rank);
         const auto place_of_part = [&](int i) { return place_of(place.rank * T::PART + i); };
-        finish<EXIT != BOXES>(sums, epilogue, old, M, N, place_of_part);
+        finish<EXIT != BOXES, COLUMN_ACROSS>(sums, epilogue, old, M, N, place_of_part, load);
         store_anywhere(C, M, N, sums, place_of_part);
     } else {
-        finish<EXIT != BOXES>(acc, epilogue, old, M, N, place_of);
+        finish<EXIT != BOXES, COLUMN_ACROSS>(acc, epilogue, old, M, N, place_of, load);
         if constexpr (EXIT != ANYWHERE) {
             sync_multipliers<T>();  // all warpgroups have read the last tiles -> C may lie there
             store_boxes<T, Out>(c_map, tiles_at, block_row, own_col, acc);

@@ -22,6 +22,29 @@ struct Plan {
     static constexpr int THREADS = T::MULTIPLIERS + COPIERS;
 };
 
+// The bias of a tile's columns from `col` on, a part of it in each lane of a warp: one column of every 32. A thread has
+// no registers for that of all columns of its accumulators.
+template <int COLS>
+struct BiasOfTile {
+    float part[COLS / WARP_SIZE];
+
+    __device__ __forceinline__ BiasOfTile(const float* bias, int col, int N)
+    {
+        #pragma unroll
+        for (int i = 0; i < COLS / WARP_SIZE; ++i) {
+            const int own = col + i * WARP_SIZE + threadIdx.x % WARP_SIZE;
+            part[i] = own < N ? bias[own] : 0.0f;
+        }
+    }
+
+    // That of accumulator `i`.
+    __device__ __forceinline__ float operator()(int i) const
+    {
+        const int column = i / 4 * 8 % WARP_SIZE + threadIdx.x % 4 * 2 + i % 2;
+        return __shfl_sync(~0u, part[i / 4 * 8 / WARP_SIZE], column);
+    }
+};
+
 // ANCHOR: kernel
 template <typename P, typename Out>
 __device__ __forceinline__ void multiply_staying(int M, int N, int K, const Epilogue& epilogue, const TensorMap& a_map,
@@ -65,9 +88,11 @@ __device__ __forceinline__ void multiply_staying(int M, int N, int K, const Epil
     // 64 rows of C from `row` on.
     const auto store = [&](float (&acc)[T::SUMS], int row, int col) {
         const int lane = threadIdx.x % WARP_SIZE, own_row = row + threadIdx.x % GROUP / WARP_SIZE * 16 + lane / 4;
-        finish<P::FUSED>(acc, epilogue, old, M, N, [&](int i) {
+        const auto place = [&](int i) {
             return make_int2(own_row + i / 2 % 2 * 8, col + i / 4 * 8 + lane % 4 * 2 + i % 2);
-        });
+        };
+        const auto load = [&](const float* bias) { return BiasOfTile<T::BN>(bias, col, N); };
+        finish<P::FUSED, ~2>(acc, epilogue, old, M, N, place, load);
         boxes.store(row, col, 1.0f, acc);
     };
     if constexpr (P::TURNS) {

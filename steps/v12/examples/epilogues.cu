@@ -12,8 +12,8 @@ extern "C" __global__ void __launch_bounds__(256) bias_and_gelu(int n, int cols,
     const float4* four = reinterpret_cast<const float4*>(bias + at % cols);
     const float4 low = four[0], high = four[1];
     const auto both = [](unsigned pair, float first, float second) {
-        return pack(gelu(as_float(static_cast<Bf16>(pair)) + first),
-                    gelu(as_float(static_cast<Bf16>(pair >> 16)) + second));
+        return pack(gelu(as_float(static_cast<Bf16>(pair)) + first, Bf16()),
+                    gelu(as_float(static_cast<Bf16>(pair >> 16)) + second, Bf16()));
     };
     eight.x = both(eight.x, low.x, low.y);
     eight.y = both(eight.y, low.z, low.w);
