@@ -1,4 +1,4 @@
-//! `kernels/calibrate.cu` as machine code for sm_90: whether each round is what it is meant to be, and nothing else.
+//! `kernels/calibrate*.cu` as machine code for sm_90: whether each round is what it is meant to be, and nothing else.
 
 use tests::recorded::cubin;
 
@@ -7,7 +7,12 @@ const OPS: usize = 64;
 /// loop alone, beside accesses also copies, which another unit does in less time.
 #[track_caller]
 fn check(kernel: &str, wanted: &str, others: usize) {
-    let module = sass::Module::read(&cubin("calibrate")).expect("it is a cubin");
+    check_of("calibrate", kernel, OPS, wanted, others);
+}
+
+#[track_caller]
+fn check_of(module: &str, kernel: &str, ops: usize, wanted: &str, others: usize) {
+    let module = sass::Module::read(&cubin(module)).expect("it is a cubin");
     let kernel = module.kernels.iter().find(|one| one.name == kernel);
     let code = &kernel.expect("it is there").instructions;
     let round = code
@@ -24,8 +29,8 @@ fn check(kernel: &str, wanted: &str, others: usize) {
         let is = |text: &&String| text.split(' ').next() == Some(word);
         inside.iter().filter(is).count()
     };
-    assert_eq!(count(wanted), OPS, "{wanted} in {inside:#?}");
-    assert!(inside.len() - OPS <= others, "{} in {inside:#?}", inside.len());
+    assert_eq!(count(wanted), ops, "{wanted} in {inside:#?}");
+    assert!(inside.len() - ops <= others, "{} in {inside:#?}", inside.len());
 }
 
 #[test]
@@ -63,4 +68,20 @@ fn chases_need_no_arithmetic() {
     check("chase_l1_8", "LDG.E.64", 20);
     check("chase_l1_16", "LDG.E.128", OPS + 20);
     check("chase_l2", "LDG.E.64.STRONG.GPU", 20);
+}
+
+/// Between two products of a chain lie at most the instructions that move a descriptor on; none waits.
+#[test]
+fn products_form_chains() {
+    check_of("calibrate_async", "products_bf16_64_shared_16", 16, "HGMMA.64x64x16.F32.BF16", 64);
+    check_of("calibrate_async", "products_bf16_256_registers_16", 16, "HGMMA.64x256x16.F32.BF16", 64);
+    check_of("calibrate_async", "products_tf32_256_shared_16", 16, "HGMMA.64x256x8.F32.TF32", 64);
+    check_of("calibrate_async", "products_e4m3_256_shared_16", 16, "QGMMA.64x256x32.F32.E4M3.E4M3", 64);
+}
+
+#[test]
+fn fragments_are_loaded_and_multiplied_alone() {
+    check_of("calibrate_async", "mma_bf16", 16, "HMMA.16816.F32.BF16", 8);
+    check_of("calibrate_async", "load_matrices_many", 16, "LDSM.16.M88.4", 24);
+    check_of("calibrate_async", "store_matrices_many", 16, "STSM.16.M88.4", 40);
 }

@@ -1,9 +1,10 @@
 //! `calibrate`: measures what kinds of instructions cost on this machine's GPU and prints records; `cargo xtask
 //! calibrate` computes the constants from them that predictions of time use.
 //!
-//! `kernels/calibrate.cu` has the loops. Each number here is the median of some launches, each of them a difference
-//! between two lengths of a loop, so that what happens once does not count.
+//! `kernels/calibrate.cu` and `kernels/calibrate_async.cu` have the loops. Each number here is the median of some
+//! launches, each of them a difference between two lengths of a loop, so that what happens once does not count.
 
+mod asynchronous;
 mod clocks;
 mod device;
 mod memory;
@@ -12,6 +13,7 @@ use std::process::ExitCode;
 
 use catalog::statistics::median;
 use clap::Parser;
+use harness::device::{DeviceChoice, choose_driver};
 use harness::{Gpu, KernelSource, StepError, code, out};
 
 /// The kernels with the loops, `kernels/calibrate.cu`.
@@ -24,15 +26,28 @@ const CODE: KernelSource = code!("calibrate");
     version,
     after_help = "Prints one JSON object per line: name, value, unit.\nExit codes: 0 measured, 2 wrong usage, 3 could not run."
 )]
-struct Cli {}
-
-fn main() -> ExitCode {
-    Cli::parse();
-    harness::exit_code(run().map(|()| ExitCode::SUCCESS))
+struct Cli {
+    /// Run the loops of --asynchronous on the emulated GPU, whose clocks say nothing, to see whether they end
+    #[arg(long)]
+    emulate: bool,
+    /// Measure only the clock, and what goes on by itself: products of warpgroups, copies of boxes, barriers in shared
+    /// memory
+    #[arg(long)]
+    asynchronous: bool,
 }
 
-fn run() -> Result<(), StepError> {
-    let gpu = Gpu::real().map_err(|why| StepError::CouldNot(format!("no GPU to measure: {why}")))?;
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    harness::exit_code(run(&cli).map(|()| ExitCode::SUCCESS))
+}
+
+fn run(cli: &Cli) -> Result<(), StepError> {
+    let gpu = if cli.emulate {
+        choose_driver(DeviceChoice::Emulated)?;
+        Gpu::open()?
+    } else {
+        Gpu::real().map_err(|why| StepError::CouldNot(format!("no GPU to measure: {why}")))?
+    };
     let info = &gpu.info;
     print(&serde_json::json!({
         "device": info.name,
@@ -40,9 +55,15 @@ fn run() -> Result<(), StepError> {
         "driver": info.driver,
         "date": catalog::time::now(),
     }))?;
+    if cli.emulate {
+        return asynchronous::all(gpu, 0.0);
+    }
     let ghz = device::all(&gpu)?;
-    clocks::all(&gpu)?;
-    memory::all(&gpu, ghz)
+    if !cli.asynchronous {
+        clocks::all(&gpu)?;
+        memory::all(&gpu, ghz)?;
+    }
+    asynchronous::all(gpu, ghz)
 }
 
 /// Prints the record of a measured value: its name, such as `cost_fma`, and its unit, such as `clocks` or `ns`.

@@ -53,8 +53,11 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError>
 }
 // ANCHOR_END: load
 
-/// Loads the kernel `name` of a cubin; the error has the driver's message.
-pub(crate) fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunction, String> {
+/// Loads the kernel `name` of a cubin.
+///
+/// # Errors
+/// Returns the driver's message.
+pub fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunction, String> {
     let loaded = gpu.context.load_module(Ptx::from_binary(cubin.to_vec()));
     let module = loaded.map_err(|error| {
         // The log is more specific than the error code: a sentence, followed by its subject where it ends with a colon.
