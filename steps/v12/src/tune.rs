@@ -350,8 +350,8 @@ mod tests {
 
     #[test]
     fn costs_on_record_are_fitted_to_the_times_on_record_and_choose_well() {
-        // The times of TF32 were not kept.
         are_fitted::<Bf16>();
+        are_fitted::<f32>();
         are_fitted::<E4m3>();
     }
 
