@@ -7,7 +7,7 @@ use std::sync::Mutex;
 
 use crate::lock::{into_inner, lock};
 use crate::memory::rules::{Addresses, Direction};
-use program::MemSpace;
+use program::{MemSpace, tensor::Run};
 
 /// Receives the steps of warps while a launch runs: [`crate::launch::launch`].
 pub trait Observer: Sync {
@@ -21,6 +21,32 @@ pub trait Observer: Sync {
 
     /// Receives the next step of a warp. Warps of one block run one after the other, blocks at the same time.
     fn step(&self, block: u64, warp: u32, step: Step);
+
+    /// Receives what an instruction did to a barrier or which copy it started, after the warp's step with this
+    /// instruction: one event for each lane.
+    fn event(&self, block: u64, warp: u32, instr: u32, event: Event) {
+        let _ = (block, warp, instr, event);
+    }
+}
+
+/// Barriers and copies that go on by themselves. A barrier in shared memory has its offset in the block's own, also
+/// where it is that of another block of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    /// A barrier was made whose phases each expect so many arrivals.
+    Init { barrier: u32, arrivals: u32 },
+    /// So many arrivals, and more bytes, or fewer, that the phase expects. `is_remote`: in another block of the cluster.
+    Arrive { barrier: u32, is_remote: bool, arrivals: u32, bytes: i64 },
+    /// An arrival as soon as the lane's copies so far are done; `counts`: it is one more than the phase expects.
+    ArriveAfterCopies { barrier: u32, counts: bool },
+    /// A wait for a phase: how many phases have ended, or `None` where it has not, and the lane will ask again.
+    Wait { barrier: u32, ended: Option<u64> },
+    /// A copy to shared memory: of each of `blocks` blocks of the cluster, whose barriers get the bytes.
+    Load { barrier: u32, blocks: u32, bytes: u64, runs: Vec<Run> },
+    /// A copy from shared memory.
+    Store { bytes: u64, runs: Vec<Run> },
+    /// The warp arrives at a barrier of the block at which so many threads meet, and waits there or not.
+    Meet { id: u32, threads: u32, waits: bool },
 }
 
 /// The warps whose steps are recorded, and the number of steps.

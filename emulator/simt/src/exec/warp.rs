@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::check::{AccessKind, BadOperand, MistakeDetails};
-use crate::lane_mask::LaneMask;
+use crate::{lane_mask::LaneMask, trace::Event};
 use arithmetic::lanes::Src;
 use program::limits::POLL_COST;
 use program::{Access, BARRIERS, BarrierKind, Clock, MemSpace, Op, OpKind, Order, window};
@@ -501,6 +501,8 @@ impl Worker<'_> {
             self.fatal(position.pc, active, MistakeDetails::Operand { problem, value: count });
             return Some(Pause::Stopped);
         }
+        let waits = kind != BarrierKind::Arrive;
+        self.observe(instr, || Event::Meet { id, threads: count, waits });
         self.warp.fiber.set_pc(position.pc + 1);
         if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != active {
             // The other lanes do not wait here but continue in another fiber; those at this position skip the barrier.

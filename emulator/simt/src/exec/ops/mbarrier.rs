@@ -10,7 +10,8 @@ use crate::check::{
     PhaseWaits, Waited,
 };
 use crate::lane_mask::LaneMask;
-use program::{Addr, Mbarrier, MbarrierKind, MemSpace, TOKEN_PENDING, window};
+use crate::trace::Event;
+use program::{Addr, Mbarrier, MbarrierKind, MemSpace, RANK_SHIFT, TOKEN_PENDING, window};
 
 use crate::exec::block::mbarrier_state::{BYTES, MbarrierState};
 use crate::exec::fiber::{AfterOp, FiberState, PhaseWait, phase_has_ended};
@@ -61,8 +62,11 @@ impl Worker<'_> {
             let operand = b.number.map_or(1, |src| self.u32_at(src, lane));
             if b.kind == MbarrierKind::Init {
                 self.init_mbarrier(barrier, operand, pc, lane);
-            } else if self.mbarrier_of_lane(b, barrier, operand, pc, lane) {
-                done |= LaneMask::of(lane);
+                self.observe(self.job.instr_at(pc), || Event::Init { barrier, arrivals: operand });
+            } else {
+                let ended = self.mbarrier_of_lane(b, barrier, operand, pc, lane);
+                done |= if ended { LaneMask::of(lane) } else { LaneMask::EMPTY };
+                self.observe_mbarrier(b.kind, barrier, operand, pc, ended);
             }
         }
         // Writes before an arrival are ordered before reads after the wait.
@@ -82,6 +86,15 @@ impl Worker<'_> {
         self.warp.fiber.phase = self.phase_wait(b, pc, active & !done);
         self.warp.fiber.sleeps = 0;
         (active & !done, elsewhere)
+    }
+
+    fn observe_mbarrier(&self, kind: MbarrierKind, barrier: u32, operand: u32, pc: u32, ended: bool) {
+        let phases = || self.mbarrier_phase(barrier).filter(|_| ended);
+        self.observe(self.job.instr_at(pc), || match kind {
+            MbarrierKind::Wait { .. } => Event::Wait { barrier, ended: phases() },
+            MbarrierKind::ArriveAfterCopies { counts } => Event::ArriveAfterCopies { barrier, counts },
+            _ => arrival(kind, operand, barrier, false),
+        });
     }
 
     fn init_mbarrier(&mut self, barrier: u32, arrivals: u32, pc: u32, lane: usize) {
@@ -389,6 +402,8 @@ impl Worker<'_> {
             return true;
         }
         let operand = b.number.map_or(1, |src| self.u32_at(src, lane));
+        let barrier = offset as u32 & ((1 << RANK_SHIFT) - 1);
+        self.observe(self.job.instr_at(pc), || arrival(b.kind, operand, barrier, true));
         let thread = ((self.block.rank + 1) << 16) | self.warp.thread_of(lane);
         self.in_block(rank, |worker| {
             let Some(barrier) = worker.mbarrier_at(&b.addr, b.space, pc, lane) else { return };
@@ -545,6 +560,18 @@ impl Worker<'_> {
             state.end_phase();
         }
     }
+}
+
+/// Returns the event of an operation that is no wait.
+fn arrival(kind: MbarrierKind, operand: u32, barrier: u32, is_remote: bool) -> Event {
+    let (arrivals, bytes) = match kind {
+        MbarrierKind::Arrive { expect: false, .. } => (operand, 0),
+        MbarrierKind::Arrive { expect: true, .. } => (1, operand.into()),
+        MbarrierKind::Expect => (0, operand.into()),
+        MbarrierKind::Complete => (0, -i64::from(operand)),
+        _ => (0, 0),
+    };
+    Event::Arrive { barrier, is_remote, arrivals, bytes }
 }
 
 /// Ranks a likely cause, smallest first: phases that passed a thread, bytes without a copy, unexpected bytes.

@@ -1,7 +1,7 @@
 //! `cp.async.bulk.tensor`: what a copy of a box needs is looked at when it starts.
 
 use crate::check::{AccessKind, AccessProblem, BadAccess, BadOperand, BadTensor, InstrThread, MistakeDetails};
-use crate::{lane_mask::LaneMask, memory::relaxed};
+use crate::{lane_mask::LaneMask, memory::relaxed, trace::Event};
 use arithmetic::lanes::Src;
 use program::tensor::{BYTES, NotATensorMap, RANKS, SHARED_ALIGN, TensorMap};
 use program::{Addr, BulkBytes, MemSpace, RANK_SHIFT, TensorCopy, TensorWay, window};
@@ -128,19 +128,26 @@ impl Worker<'_> {
 
     /// Starts a copy whose box lies in memory at both ends; a load to the blocks of a mask, or to the one of its place.
     fn begin(&mut self, copy: BoxCopy, (offset, blocks): (u64, Option<Src>), way: &TensorWay) {
-        let TensorWay::Load(barrier) = way else { return self.begin_in_block(copy, offset, None) };
+        let (instr, bytes) = (self.job.instr_at(copy.pc), copy.map.box_bytes());
+        let runs = || copy.map.runs(copy.position, offset as u32);
+        let TensorWay::Load(barrier) = way else {
+            self.observe(instr, || Event::Store { bytes, runs: runs() });
+            return self.begin_in_block(copy, offset, None);
+        };
         let barrier = self.address_of(barrier, MemSpace::Shared, copy.lane) - window::SHARED;
-        let Some(blocks) = blocks else {
+        let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
+        let mask = blocks.map_or(1, |blocks| self.u32_at(blocks, copy.lane) & 0xffff);
+        let load = || Event::Load { barrier: low(barrier) as u32, blocks: mask.count_ones(), bytes, runs: runs() };
+        self.observe(instr, load);
+        if blocks.is_none() {
             let rank = match self.holder(offset) {
                 Holder::Own(_) => self.block.rank,
                 Holder::Other(rank, _) | Holder::Nobody(rank) => rank,
             };
             return self.begin_load(copy, (offset, barrier), rank);
-        };
+        }
         // In each block, place and barrier are where the instruction names them in its own.
-        let low = |offset: u64| offset & ((1 << RANK_SHIFT) - 1);
-        let blocks = self.u32_at(blocks, copy.lane);
-        for rank in (0..16).filter(|rank| blocks >> rank & 1 == 1) {
+        for rank in (0..16).filter(|rank| mask >> rank & 1 == 1) {
             let tag = (rank as u64 + 1) << RANK_SHIFT;
             let places = (tag | low(offset), tag | low(barrier));
             self.begin_load(copy.clone(), places, rank as u32);

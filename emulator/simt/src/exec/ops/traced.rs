@@ -1,10 +1,13 @@
 //! Records the steps of a warp for an observer.
 
-use crate::trace::{Access, AsyncCopy, Matrices, Step};
+use crate::trace::{Access, AsyncCopy, Event, Matrices, Step};
 use crate::{lane_mask::LaneMask, memory::rules::Direction};
 use program::{Addr, MemSpace, Op, OpKind, window};
 
 use crate::exec::{memory::access_spec, worker::Worker};
+
+/// Bytes of a row of `ldmatrix` and `stmatrix`.
+const MATRIX_ROW: u32 = 16;
 
 impl Worker<'_> {
     /// Passes the operation that the `active` lanes are about to execute to the observer, if it observes the warp.
@@ -18,6 +21,10 @@ impl Worker<'_> {
             _ if active.is_empty() => None,
             OpKind::Load(a) => Some(self.reached(a.space, &a.addr, a.bytes(), Direction::Load, active)),
             OpKind::Store(a) => Some(self.reached(a.space, &a.addr, a.bytes(), Direction::Store, active)),
+            OpKind::MatrixStore(a) => {
+                let rows = active & LaneMask::from_bits(a.lanes());
+                Some(self.reached(a.space, &a.addr, MATRIX_ROW, Direction::Store, rows))
+            }
             OpKind::Atomic(a) => Some(self.reached(a.space, &a.addr, a.ty.bytes(), Direction::Store, active)),
             _ => None,
         };
@@ -36,13 +43,22 @@ impl Worker<'_> {
         };
         let matrices = match &op.kind {
             OpKind::MatrixLoad(a) if !active.is_empty() => {
-                let rows = self.reached(a.space, &a.addr, 16, Direction::Load, active & LaneMask::from_bits(a.lanes()));
+                let rows = self.reached(a.space, &a.addr, MATRIX_ROW, Direction::Load, active & LaneMask::from_bits(a.lanes()));
                 Some(Box::new(Matrices { rows, transposed: a.transposed }))
             }
             _ => None,
         };
         let step = Step { instr: op.instr, first: op.first, lanes: active.bits(), access, copy, matrices };
         observer.step(self.block.index, self.warp.index, step);
+    }
+
+    /// Passes an event of the running warp to the observer, if it observes the warp.
+    pub(crate) fn observe(&self, instr: u32, event: impl FnOnce() -> Event) {
+        if let Some(observer) = self.job.environment.observer
+            && observer.observes(self.block.index, self.warp.index)
+        {
+            observer.event(self.block.index, self.warp.index, instr, event());
+        }
     }
 
     fn reached(&self, space: MemSpace, addr: &Addr, bytes: u32, direction: Direction, active: LaneMask) -> Access {
