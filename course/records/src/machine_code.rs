@@ -128,6 +128,13 @@ impl Prediction {
         all.find(|bound| bound.unit == unit)
     }
 
+    /// Returns why the time may be too short: tensor cores at work can take more power than the GPU may.
+    pub fn caveat(&self) -> Option<String> {
+        self.of_unit(unit::TENSOR)?;
+        let ghz = self.ghz;
+        Some(format!("at {ghz} GHz, which the power limit may not allow while tensor cores work: it takes no less"))
+    }
+
     /// Returns the time of a unit in clocks, summed over all multiprocessors.
     pub fn clocks(&self, bound: &Bound) -> f64 {
         let busy_sms = self.n_blocks.min(self.n_sms.into()) as f64;

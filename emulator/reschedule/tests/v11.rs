@@ -61,7 +61,7 @@ fn pass_time(cubin: &[u8]) -> f64 {
         pass.push(Step { instruction: i as u32, access: address.map_or(Access::None, of_load) });
     }
     let clocks = |passes: usize| {
-        let block = Block { warps: vec![Trace { steps: pass.repeat(passes), sectors: Vec::new() }; WARPS] };
+        let block = Block { warps: vec![Trace { steps: pass.repeat(passes), ..Trace::default() }; WARPS] };
         let reach = Reach::default();
         let setting = Setting { resident: 1, shared: 0, active_sms: 1, load: 1.0, reach: &reach, window: None };
         simulate(Chip::h200(), &program, &[&block], setting).clocks as f64

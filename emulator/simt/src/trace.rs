@@ -35,7 +35,7 @@ pub trait Observer: Sync {
 pub enum Event {
     /// A barrier was made whose phases each expect so many arrivals.
     Init { barrier: u32, arrivals: u32 },
-    /// So many arrivals, and more bytes, or fewer, that the phase expects. `is_remote`: in another block of the cluster.
+    /// So many arrivals, and more or fewer bytes that the phase expects. `is_remote`: in another block of the cluster.
     Arrive { barrier: u32, is_remote: bool, arrivals: u32, bytes: i64 },
     /// An arrival as soon as the lane's copies so far are done; `counts`: it is one more than the phase expects.
     ArriveAfterCopies { barrier: u32, counts: bool },

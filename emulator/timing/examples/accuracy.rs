@@ -1,7 +1,7 @@
 //! Every launch that an H200 was timed with beside its prediction.
 //!
 //! `cargo run --release -p timing --example accuracy -- ladder [PART_OF_A_NAME [M]]` prints them;
-//! `… -- held-out` the kernels that played no part in building the model;
+//! `… -- held-out` the kernels that played no part in building the model; `… -- asynchronous` those that copy boxes;
 //! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from; `… -- write ladder` and
 //! `… -- write held-out` renew these lines of it; `… -- profiled [PART_OF_A_NAME]` makes `data/profiled.tsv`, or renews
 //! the lines of some kernels in it.
@@ -30,10 +30,13 @@ fn main() {
     let is_written = argument(0) == "write";
     let set = if is_written { argument(1) } else { argument(0) };
     let mut launches = Vec::new();
-    if set != Set::HeldOut.name() {
+    if set.is_empty() || set == Set::Ladder.name() {
         launches.extend(recorded::ladder());
     }
-    if set != Set::Ladder.name() {
+    if set.is_empty() || set == Set::Asynchronous.name() {
+        launches.extend(recorded::mapped());
+    }
+    if set.is_empty() || set == Set::HeldOut.name() {
         launches.extend(recorded::replayed(Set::HeldOut));
     }
     // Short launches first: the long ones then do not all wait for each other at the end.

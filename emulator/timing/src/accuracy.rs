@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::{Prediction, Resource};
+use crate::{Bound, Prediction, Resource};
 
 /// A launch that was timed, with its prediction.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +29,8 @@ pub enum Set {
     Ladder,
     /// Other kernels, compared once, when the model was finished.
     HeldOut,
+    /// Kernels of the book that copy boxes or multiply by warpgroups, at the highest clock: no others were timed.
+    Asynchronous,
     /// Kernels that use local memory, for spilled registers or arrays: not in `data/predictions.tsv`.
     Spills,
 }
@@ -38,6 +40,7 @@ impl Set {
         match self {
             Set::Ladder => "ladder",
             Set::HeldOut => "held-out",
+            Set::Asynchronous => "asynchronous",
             Set::Spills => "spills",
         }
     }
@@ -77,29 +80,39 @@ impl Kind {
             | Resource::Double
             | Resource::Special
             | Resource::Shared
-            | Resource::SharedAndL1 => Kind::Arithmetic,
+            | Resource::SharedAndL1
+            | Resource::Tensor => Kind::Arithmetic,
             Resource::Issue
             | Resource::Constants
             | Resource::L1
             | Resource::L2
             | Resource::LocalStores
             | Resource::Dram
+            | Resource::Boxes
             | Resource::Blocks => Kind::Memory,
         }
     }
 
     /// Returns the relative error within which nine of ten predictions for new kernels of this kind stay.
     pub fn band(self) -> f64 {
-        let points = points().iter().filter(|point| point.set == Set::HeldOut && Kind::of(point.binds) == self);
-        let mut errors: Vec<f64> = points.map(|point| point.error().abs()).collect();
-        errors.sort_by(f64::total_cmp);
-        errors.get(errors.len() * 9 / 10).copied().unwrap_or(1.0)
+        band(|point| point.set == Set::HeldOut && Kind::of(point.binds) == self)
     }
 }
 
+/// Returns the relative error within which nine of ten of these predictions are.
+fn band(of: impl Fn(&Point) -> bool) -> f64 {
+    let mut errors: Vec<f64> = points().iter().filter(|point| of(point)).map(|point| point.error().abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    errors.get(errors.len() * 9 / 10).copied().unwrap_or(1.0)
+}
+
 impl Prediction {
-    /// Returns the [`Kind::band`] of the kernel.
+    /// Returns the [`Kind::band`] of the kernel; of one with work that goes on by itself, that of its set.
     pub fn band(&self) -> f64 {
+        let goes_on = |bound: &Bound| matches!(bound.resource, Resource::Tensor | Resource::Boxes);
+        if self.bounds.iter().any(goes_on) {
+            return band(|point| point.set == Set::Asynchronous);
+        }
         self.bounds.first().map_or(Kind::Memory, |bound| Kind::of(bound.resource)).band()
     }
 }
@@ -146,7 +159,7 @@ fn rows<'t, T, const N: usize>(text: &'t str, read: impl Fn([&'t str; N]) -> Opt
 static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| {
     let point = |[set, kernel, m, n, k, measured, predicted, bound, binds]: [&str; 9]| {
         Some(Point {
-            set: [Set::Ladder, Set::HeldOut].into_iter().find(|known| known.name() == set)?,
+            set: [Set::Ladder, Set::HeldOut, Set::Asynchronous].into_iter().find(|known| known.name() == set)?,
             kernel: kernel.to_owned(),
             shape: [m.parse().ok()?, n.parse().ok()?, k.parse().ok()?],
             measured_us: measured.parse().ok()?,

@@ -37,6 +37,10 @@ resources! {
     Double = "64-bit float arithmetic",
     /// Reciprocals, roots, exponentials, conversions, special registers.
     Special = "special functions and conversions",
+    /// Products of warpgroups.
+    Tensor = "tensor cores",
+    /// The unit that copies boxes.
+    Boxes = "copies of boxes",
     Constants = "loads from constant memory",
     /// The part of [`Self::SharedAndL1`] that is for shared memory.
     Shared = "shared memory",

@@ -77,6 +77,26 @@ chip! {
     barrier: u64,
     /// Clocks of a `BAR.SYNC` for each warp of the block.
     barrier_per_warp: u64,
+    /// Clocks until a warp knows that a phase of a barrier in shared memory has ended long ago.
+    phase_check: u64,
+    /// Clocks from an arrival at a barrier in shared memory until a warp that waits for it knows.
+    phase_latency: u64,
+    /// `phase_latency` of an arrival in another block of the cluster, beyond that of one in the own block.
+    remote_latency: u64,
+    /// Clocks from the last arrival at the barrier of the cluster until its warps go on.
+    cluster_barrier: u64,
+    /// Clocks from the start of a copy of a box until its first row is requested.
+    box_start: u64,
+    /// Clocks between two copies of boxes, and between two rows of one, of 128 bytes.
+    box_clocks: f64,
+    box_row: f64,
+    /// Clocks that a copy of a box takes beyond a load that misses L1.
+    box_latency: u64,
+    /// Clocks of a column of a product of a warpgroup, on one scheduler, and of the least product.
+    product_column: f64,
+    product_least: u64,
+    /// Clocks from the end of a product until its sums are there.
+    product_latency: u64,
     /// L1 and shared memory together, in bytes.
     l1_bytes: u64,
     /// Clocks between two global loads on one scheduler.

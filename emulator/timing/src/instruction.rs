@@ -15,21 +15,31 @@ pub struct Instruction {
     pub bytes: u8,
     /// The copy leaves nothing in L1.
     pub bypasses: bool,
-    /// Groups of copies that may be left after a wait.
+    /// Groups of copies, or of products, that may be left after a wait.
     pub pending: u8,
+    /// Columns of a product of a warpgroup.
+    pub columns: u16,
+    /// The products so far are a group.
+    pub ends_group: bool,
     /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
 }
 
 impl From<&sass::Instruction> for Instruction {
     fn from(instruction: &sass::Instruction) -> Self {
-        let unit = if instruction.waits_for_groups() { Unit::CopyWait } else { Unit::of(instruction.operation) };
+        let unit = match Unit::of(instruction.operation) {
+            _ if instruction.waits_for_groups() => Unit::CopyWait,
+            Unit::ProductWait if instruction.has(Modifier::Arrive) => Unit::Slow,
+            unit => unit,
+        };
         Self {
             unit,
             sources: if unit.is_memory() { [None; 3] } else { sources(instruction) },
             bytes: bytes(instruction),
             bypasses: instruction.has(Modifier::Bypass),
             pending: pending(instruction),
+            columns: if unit == Unit::Product { columns(instruction) } else { 0 },
+            ends_group: instruction.sources().iter().any(|operand| operand.value == Value::Group),
             control: instruction.control,
         }
     }
@@ -38,6 +48,15 @@ impl From<&sass::Instruction> for Instruction {
 fn pending(instruction: &sass::Instruction) -> u8 {
     let number = |operand: &Operand| if let Value::Immediate(number) = operand.value { Some(number) } else { None };
     instruction.sources().iter().find_map(number).map_or(0, |number| number.min(u8::MAX.into()) as u8)
+}
+
+/// Returns the columns of a product of a warpgroup, whose modifiers are `64`, `x128`, `x16`; 0 without a result.
+fn columns(instruction: &sass::Instruction) -> u16 {
+    let is_result =
+        |operand: &Operand| matches!(operand.value, Value::Register(register) if register != Register::ZERO);
+    let size = |modifier: &Modifier| modifier.name().strip_prefix('x')?.parse().ok();
+    let columns = instruction.modifiers.iter().find_map(size).unwrap_or(0);
+    if instruction.destinations().iter().any(is_result) { columns } else { 0 }
 }
 
 /// Returns the bytes per lane that the instruction moves.
@@ -118,8 +137,19 @@ pub enum Unit {
     CopyGroup,
     /// A wait for groups of copies: DEPBAR.
     CopyWait,
-    /// Barriers of the block: `BAR.SYNC`.
+    /// Barriers of the block, and of some of its warps: `BAR.SYNC`, `BAR.ARV`.
     Barrier,
+    /// Barriers in shared memory: SYNCS, ARRIVES.
+    SharedBarrier,
+    /// The barrier of the cluster: UCGABAR_ARV, UCGABAR_WAIT.
+    ClusterArrive,
+    ClusterWait,
+    /// Copies of boxes and of neighbouring bytes: UTMALDG, UTMASTG, UBLKCP.
+    BoxCopy,
+    /// Products of warpgroups: HGMMA, QGMMA.
+    Product,
+    /// A wait for groups of products: `WARPGROUP.DEPBAR`.
+    ProductWait,
     /// Branches, exits, and moves between lanes.
     Branch,
     /// Special registers and other results that take long.
@@ -134,11 +164,17 @@ impl Unit {
             Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp => Self::Double,
             Operation::Mufu | Operation::Flo | Operation::Popc | Operation::Fchk => Self::Special,
             Operation::Lds => Self::LoadShared,
-            Operation::Sts => Self::StoreShared,
+            Operation::Sts | Operation::Stsm => Self::StoreShared,
             Operation::Ldg | Operation::Ld | Operation::Ldl => Self::LoadGlobal,
             Operation::Stg | Operation::St | Operation::Stl => Self::StoreGlobal,
             Operation::Ldgsts => Self::Copy,
-            Operation::Ldgdepbar => Self::CopyGroup,
+            Operation::Ldgdepbar | Operation::Utmacmdflush => Self::CopyGroup,
+            Operation::Syncs | Operation::Arrives => Self::SharedBarrier,
+            Operation::UcgabarArv => Self::ClusterArrive,
+            Operation::UcgabarWait => Self::ClusterWait,
+            Operation::Utmaldg | Operation::Utmastg | Operation::Ublkcp => Self::BoxCopy,
+            Operation::Hgmma | Operation::Qgmma => Self::Product,
+            Operation::Warpgroup => Self::ProductWait,
             Operation::Ldc => Self::LoadConstant,
             Operation::Bar => Self::Barrier,
             Operation::Bra

@@ -10,8 +10,16 @@
 //! on a kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing
 //! Modern NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
 //!
-//! Not modelled, and so refused: atomics, copies of boxes and barriers in shared memory, tensor cores, blocks that
-//! execute too many instructions, local arrays that exceed L1 where each lane has an index of its own.
+//! Not modelled, and so refused: atomics, blocks that wait for what others write to memory, tensor cores by
+//! instructions of one warp, blocks that execute too many instructions, local arrays that exceed L1 where each lane has
+//! an index of its own.
+//!
+//! What goes on by itself (`asynchronous.rs`): a phase of a barrier in shared memory ends in simulated time, when its
+//! arrivals and the bytes of its copies are in; warps wait for the phase that they awaited on the emulated GPU, however
+//! often they asked there. A unit of the SM starts copies of boxes one after another, whose data take the way of loads
+//! past L1. Products of warpgroups keep the tensor core of each scheduler busy in the order in which its warps issue
+//! them. Blocks of a cluster are taken to be in step: one is simulated, what it does to others they do to it, and each
+//! gets the copies that all make for all.
 //!
 //! Copies past the registers (`cp.async`) take the way of a load, and pass the banks of shared memory once; a warp
 //! waits for the groups that `DEPBAR` names. No constant is theirs. At first a copy past L1 passed it too, which bound
@@ -31,6 +39,7 @@
 #![forbid(unsafe_code)]
 
 pub mod accuracy;
+mod asynchronous;
 mod bound;
 mod cache;
 mod chip;
@@ -58,4 +67,4 @@ pub use reach::Reach;
 pub use sm::{Outcome, Setting, simulate};
 pub use stall::{Reason, Stalls};
 pub use timeline::Timeline;
-pub use trace::{Access, Block, Sectors, Step, Trace};
+pub use trace::{Access, Block, Event, Sectors, Step, Trace};

@@ -19,6 +19,11 @@ pub enum NoPrediction {
     /// The lines of local memory in L1 then depend on the order of warps: errors were factors of 0.5 to 3.
     #[error("lanes access different elements of local arrays, which together take most of L1 ({} KB) or more", l1 >> 10)]
     ScatteredLocal { l1: u64 },
+    #[error("blocks wait for what others write to memory, and the model does not know how long: `{operation}`")]
+    BlocksWait { operation: Operation },
+    /// What its own warps do ends no phase that they wait for: blocks of the cluster do different things.
+    #[error("blocks of a cluster wait for each other in a way that the model does not follow")]
+    WaitsForOthers,
     #[error("the blocks that one SM runs at a time execute more than {most} instructions of warps")]
     TooLong { most: u64 },
 }
@@ -29,19 +34,10 @@ pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
         Operation::Atom | Operation::Atomg | Operation::Atoms | Operation::Redg => {
             Some("the model has no time for atomics, which depends on who else is at the address")
         }
-        Operation::Hmma
-        | Operation::Imma
-        | Operation::Bmma
-        | Operation::Dmma
-        | Operation::Ldsm
-        | Operation::Stsm
-        | Operation::Movm => {
-            Some("the model has no time for tensor cores and what feeds them, nor for the lower clock they run at")
+        Operation::Hmma | Operation::Imma | Operation::Bmma | Operation::Dmma | Operation::Ldsm | Operation::Movm => {
+            Some("the model has no time for tensor cores by instructions of one warp, and for what feeds them")
         }
         Operation::Nanosleep => Some("the model does not know how long a warp sleeps"),
-        _ if operation.is_asynchronous() => {
-            Some("the model has no time for what copies boxes, works for warpgroups, or waits for such")
-        }
         _ => None,
     }
 }

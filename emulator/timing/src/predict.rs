@@ -1,8 +1,9 @@
 //! The time of a launch: some blocks of one SM run on the emulated GPU, and their traces are replayed.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use sass::operation::Operation;
+use sass::operation::{Modifier, Operation};
 use simt::occupancy::{Footprint, Occupancy, occupancy};
 use simt::{gpu::Gpu, launch::LaunchRequest, module::LoadedKernel};
 
@@ -54,7 +55,7 @@ pub struct LoadedCode<'a> {
 /// blocks run and store, so results in memory are incomplete.
 pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest) -> Result<Prediction, NoPrediction> {
     let launch = Launch::new(chip, loaded, request)?;
-    Ok(launch.prediction(&launch.simulated(None)))
+    Ok(launch.prediction(&launch.simulated(None)?))
 }
 
 /// Predicts as [`predict`], and records the instructions issued during `clocks` clocks in the middle of the launch.
@@ -62,10 +63,10 @@ pub fn predict_with_timeline(
     chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest, clocks: u64,
 ) -> Result<(Prediction, Timeline), NoPrediction> {
     let launch = Launch::new(chip, loaded, request)?;
-    let whole = launch.simulated(None).clocks;
+    let whole = launch.simulated(None)?.clocks;
     let first = (whole / 2).min(whole.saturating_sub(clocks));
     let window = first..first.saturating_add(clocks);
-    let outcome = launch.simulated(Some(window.clone()));
+    let outcome = launch.simulated(Some(window.clone()))?;
     let timeline = Timeline {
         clocks: window,
         busiest_loop: busiest_loop(loaded.code, &outcome.stalls),
@@ -116,12 +117,16 @@ impl<'a> Launch<'a> {
         let first: Vec<u64> = (0..of_one_sm.min(resident)).collect();
         let mut blocks = record(&numbers(&first), Detail::All)?;
         let steps_of_warps = blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.steps);
-        let executed = steps_of_warps.filter_map(|step| code.instructions.get(step.instruction as usize));
-        let refused = executed.filter_map(|i| Some((i.operation, reason(i.operation)?)));
-        // What stands around the others says less.
-        let stands_around = |operation: Operation| matches!(operation, Operation::Fence | Operation::Acqbulk);
-        if let Some((operation, why)) = refused.min_by_key(|(operation, _)| stands_around(*operation)) {
+        let numbers_of_executed: BTreeSet<u32> = steps_of_warps.map(|step| step.instruction).collect();
+        let executed = || numbers_of_executed.iter().filter_map(|&i| code.instructions.get(i as usize));
+        let mut refused = executed().filter_map(|i| Some((i.operation, reason(i.operation)?)));
+        if let Some((operation, why)) = refused.next() {
             return Err(NoPrediction::Instruction { operation, why });
+        }
+        // The barrier of a cluster comes with such fences, too.
+        let in_cluster = executed().any(|i| i.operation == Operation::UcgabarWait);
+        if let Some(fence) = executed().find(|i| orders_blocks(i)).filter(|_| !in_cluster) {
+            return Err(NoPrediction::BlocksWait { operation: fence.operation });
         }
         let shared_of_sm = (shared + 1024) * resident;
         let l1 = l1_beside(chip, shared_of_sm);
@@ -167,7 +172,7 @@ impl<'a> Launch<'a> {
         self.n_blocks as f64 / f64::from(self.active_sms())
     }
 
-    fn simulated(&self, window: Option<Range<u64>>) -> Outcome {
+    fn simulated(&self, window: Option<Range<u64>>) -> Result<Outcome, NoPrediction> {
         let blocks: Vec<&Block> = self.blocks.iter().collect();
         let setting = Setting {
             resident: self.occupancy.blocks as usize,
@@ -177,7 +182,8 @@ impl<'a> Launch<'a> {
             reach: &self.reach,
             window,
         };
-        simulate(self.chip, &self.program, &blocks, setting)
+        let outcome = simulate(self.chip, &self.program, &blocks, setting);
+        if outcome.is_stuck { Err(NoPrediction::WaitsForOthers) } else { Ok(outcome) }
     }
 
     /// Extends the simulated blocks to the whole launch.
@@ -251,6 +257,15 @@ impl Sample {
         let busiest = outcome.busy.iter().copied().fold(0.0, f64::max);
         let min_clocks = busiest * self.resident as f64 / ends.len().max(1) as f64;
         outcome.clocks as f64 + left * round_clocks.max(min_clocks)
+    }
+}
+
+/// Returns whether an instruction orders what a block writes before what others read, or the other way round.
+fn orders_blocks(instruction: &sass::Instruction) -> bool {
+    match instruction.operation {
+        Operation::Membar => instruction.has(Modifier::Gpu),
+        Operation::Cctl => instruction.has(Modifier::Ivall),
+        _ => false,
     }
 }
 

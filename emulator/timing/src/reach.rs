@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use simt::hash::BuildNumberHasher;
 
-use crate::trace::{Access, AccessOrigin, Block, LOCAL_OF_BLOCK, is_local};
+use crate::trace::{Access, AccessOrigin, Block, Event, LOCAL_OF_BLOCK, is_local};
 use crate::{cache::Recent, chip::Chip};
 
 /// Sectors that device memory delivers together.
@@ -248,11 +248,16 @@ fn apart(n: usize, block: &Block) -> Vec<f64> {
 
 /// Lists the accesses of a warp to global memory: the step, the instruction, the sectors.
 fn accesses(warp: &crate::trace::Trace) -> impl Iterator<Item = (usize, u32, &[u64])> {
-    warp.steps.iter().enumerate().filter_map(|(i, step)| match step.access {
-        Access::Global { sectors, .. } | Access::Copy { sectors, .. } => {
-            Some((i, step.instruction, warp.sectors(sectors)))
-        }
-        _ => None,
+    warp.steps.iter().enumerate().flat_map(move |(i, step)| {
+        let own = match step.access {
+            Access::Global { sectors, .. } | Access::Copy { sectors, .. } => Some(sectors),
+            _ => None,
+        };
+        let of_events = warp.events(step.access).iter().filter_map(|event| match *event {
+            Event::Load { sectors, .. } | Event::Store { sectors, .. } => Some(sectors),
+            _ => None,
+        });
+        own.into_iter().chain(of_events).map(move |sectors| (i, step.instruction, warp.sectors(sectors)))
     })
 }
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use program::MemSpace;
+use program::{MemSpace, tensor::Run};
 use simt::lock::{into_inner, lock};
 use simt::memory::rules::Addresses;
 use simt::trace::{self, Observer};
 
-use crate::trace::{Block, LOCAL, LOCAL_OF_BLOCK, LOCAL_OF_WARP, Trace};
+use crate::trace::{Block, Event, LOCAL, LOCAL_OF_BLOCK, LOCAL_OF_WARP, Trace};
 
 /// Bytes of a word of local memory: in the caches, the words of a warp's lanes lie side by side.
 const LOCAL_WORD: u64 = 4;
@@ -30,13 +30,22 @@ pub(crate) struct Recording {
     detail: Detail,
     n_steps: AtomicU64,
     /// Each with the position on its SM, whose local memory the blocks at that position use one after another.
-    blocks: BTreeMap<u64, (u64, Mutex<Block>)>,
+    blocks: BTreeMap<u64, (u64, Mutex<Recorded>)>,
+}
+
+#[derive(Debug)]
+struct Recorded {
+    block: Block,
+    /// By warp: a barrier that it has found closed, and the number of its steps then, this one included.
+    closed: Vec<Option<(u32, usize)>>,
 }
 
 impl Recording {
     /// Creates an empty recording of these blocks, of `n_warps` warps each and `resident` at a time.
     pub(crate) fn of(blocks: &[u64], resident: u64, n_warps: u32, detail: Detail) -> Self {
-        let block = || Mutex::new(Block { warps: vec![Trace::default(); n_warps as usize] });
+        let n_warps = n_warps as usize;
+        let block = Block { warps: vec![Trace::default(); n_warps] };
+        let block = || Mutex::new(Recorded { block: block.clone(), closed: vec![None; n_warps] });
         let positions = (0..resident.max(1)).cycle();
         Self {
             detail,
@@ -48,7 +57,7 @@ impl Recording {
     /// Returns the traces by block number; `None` where they exceed [`MAX_STEPS`].
     pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
         let is_whole = self.n_steps.into_inner() <= MAX_STEPS;
-        is_whole.then(|| self.blocks.into_values().map(|(_, block)| into_inner(block)).collect())
+        is_whole.then(|| self.blocks.into_values().map(|(_, recorded)| into_inner(recorded).block).collect())
     }
 }
 
@@ -64,7 +73,7 @@ impl Observer for Recording {
     fn step(&self, block: u64, warp: u32, step: trace::Step) {
         let Some((position, recorded)) = self.blocks.get(&block) else { return };
         let mut recorded = lock(recorded);
-        let Some(trace) = recorded.warps.get_mut(warp as usize) else { return };
+        let Some(trace) = recorded.block.warps.get_mut(warp as usize) else { return };
         let (from, to) = step.copy.map_or((None, None), |copy| (copy.from, Some(copy.to)));
         let access = step.access.or(from);
         let is_wanted = match self.detail {
@@ -84,6 +93,76 @@ impl Observer for Recording {
         if let Some(to) = to {
             trace.touch_copied(&to.addresses, to.bytes);
         }
+    }
+
+    fn event(&self, block: u64, warp: u32, instr: u32, event: trace::Event) {
+        let Some((_, recorded)) = self.blocks.get(&block) else { return };
+        let mut recorded = lock(recorded);
+        if self.detail == Detail::Global {
+            let is_copy = matches!(event, trace::Event::Load { .. } | trace::Event::Store { .. });
+            let Some(trace) = recorded.block.warps.get_mut(warp as usize).filter(|_| is_copy) else { return };
+            self.n_steps.fetch_add(1, Ordering::Relaxed);
+            trace.push(instr);
+        }
+        recorded.happened(warp as usize, event);
+    }
+}
+
+impl Recorded {
+    /// Adds what an instruction did to the warp's last step, which is the instruction's.
+    fn happened(&mut self, warp: usize, event: trace::Event) {
+        let Self { block, closed } = self;
+        let (Some(trace), Some(closed)) = (block.warps.get_mut(warp), closed.get_mut(warp)) else { return };
+        let copied = |trace: &mut Trace, runs: &[Run]| {
+            let pieces = runs.iter().filter_map(|run| run.global.map(|start| start..start + u64::from(run.bytes)));
+            // Rows of a box are apart, the pieces of a row are not.
+            let rows = runs.iter().zip(runs.iter().skip(1)).filter(|(a, b)| !follows(a, b)).count() + 1;
+            (rows as u16, trace.take_sectors(pieces))
+        };
+        let event = match event {
+            trace::Event::Init { barrier, arrivals } => Event::Init { barrier, arrivals },
+            trace::Event::Arrive { barrier, is_remote, arrivals, bytes } => {
+                Event::Arrive { barrier, is_remote, arrivals, bytes: bytes as i32 }
+            }
+            trace::Event::ArriveAfterCopies { barrier, counts } => {
+                Event::ArriveAfterCopies { barrier, arrivals: u32::from(!counts) }
+            }
+            trace::Event::Wait { barrier, ended: None } => {
+                if closed.is_none_or(|(other, _)| other != barrier) {
+                    *closed = Some((barrier, trace.steps.len()));
+                }
+                return;
+            }
+            trace::Event::Wait { barrier, ended: Some(phases) } => {
+                if let Some((other, len)) = closed.take()
+                    && other == barrier
+                {
+                    trace.drop_polls(len);
+                }
+                Event::Wait { barrier, phases: phases as u32 }
+            }
+            trace::Event::Load { barrier, blocks, bytes, runs } => {
+                let (rows, sectors) = copied(trace, &runs);
+                Event::Load { barrier, blocks: blocks as u16, rows, bytes: bytes as u32, sectors }
+            }
+            trace::Event::Store { bytes, runs } => {
+                let (rows, sectors) = copied(trace, &runs);
+                Event::Store { rows, bytes: bytes as u32, sectors }
+            }
+            // All warps of the block.
+            trace::Event::Meet { threads: 0, .. } => return,
+            trace::Event::Meet { id, threads, waits } => Event::Meet { id: id as u8, threads: threads as u16, waits },
+        };
+        trace.happened(event);
+    }
+}
+
+/// Returns whether two runs lie side by side in memory, or both outside of the matrix.
+fn follows(a: &Run, b: &Run) -> bool {
+    match (a.global, b.global) {
+        (Some(first), Some(next)) => first + u64::from(a.bytes) == next,
+        (None, None) => true,
+        _ => false,
     }
 }
 

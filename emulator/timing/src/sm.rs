@@ -4,12 +4,13 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ops::Range;
 
+use crate::asynchronous::{Barriers, Woken};
 use crate::bound::{Busy, Resource};
 use crate::chip::{Chip, width};
 use crate::instruction::{Instruction, SCOREBOARDS, Unit};
 use crate::issue::{Issue, SCHEDULERS};
 use crate::stall::{Reason, Stalls};
-use crate::trace::{Access, AccessOrigin, Block, Trace};
+use crate::trace::{Access, AccessOrigin, Block, Event, Trace};
 use crate::{memory::Memory, ports::Ports, reach::Reach};
 
 /// Clock of an event that has no time yet.
@@ -25,6 +26,8 @@ pub struct Outcome {
     pub clocks: u64,
     /// Clock at which each block ended, in the order of the simulated blocks.
     pub ends: Vec<u64>,
+    /// Whether warps wait that nothing will wake.
+    pub is_stuck: bool,
     /// Stalls of warps, by index of the instruction.
     pub stalls: Vec<Stalls>,
     /// Clocks that each unit was busy.
@@ -62,6 +65,7 @@ pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting
     Outcome {
         clocks: sm.last,
         ends: sm.ends,
+        is_stuck: sm.residences.iter().any(|residence| residence.live > 0),
         stalls: sm.stalls,
         busy: sm.busy,
         issues: sm.schedulers.map(|scheduler| scheduler.issues),
@@ -76,6 +80,8 @@ struct Warp<'a> {
     next_step: usize,
     /// Earliest issue of the next step, as far as the warp itself decides; [`NEVER`] at a barrier and after the end.
     ready: u64,
+    /// Whether it waits at the barrier of all warps of the block.
+    meets: bool,
     /// Reason for which the warp may not issue before `ready`.
     reason: Reason,
     /// Clock at which the previous instruction was issued.
@@ -89,15 +95,24 @@ struct Warp<'a> {
     /// Clock at which the copies so far have arrived, and the same for each of the groups that were ended.
     copied: u64,
     groups: VecDeque<u64>,
+    /// Clock at which the sums of the products so far are there, and the same for each group of products.
+    multiplied: u64,
+    products: VecDeque<u64>,
+    /// Phases of the cluster's barrier in which it has arrived.
+    cluster_phases: u32,
 }
 
 impl Warp<'_> {
-    /// Waits until at most so many groups of copies are left.
-    fn wait_for_groups(&mut self, pending: usize) {
-        let awaited = self.groups.len().saturating_sub(pending);
-        let arrival = awaited.checked_sub(1).and_then(|last| self.groups.get(last)).copied().unwrap_or(0);
+    /// Waits until at most so many groups of copies, or of products, are left.
+    fn wait_for_groups(&mut self, unit: Unit, pending: usize) {
+        let (groups, reason) = match unit {
+            Unit::ProductWait => (&self.products, Reason::Short),
+            _ => (&self.groups, Reason::Global),
+        };
+        let awaited = groups.len().saturating_sub(pending);
+        let arrival = awaited.checked_sub(1).and_then(|last| groups.get(last)).copied().unwrap_or(0);
         if arrival > self.ready {
-            (self.ready, self.reason) = (arrival, Reason::Global);
+            (self.ready, self.reason) = (arrival, reason);
         }
     }
 
@@ -123,6 +138,7 @@ struct Residence {
     arrived: usize,
     /// Time at which the barrier has registered all arrivals.
     barrier: u64,
+    barriers: Barriers,
 }
 
 /// One of the four schedulers, with the parts of its subcore.
@@ -144,6 +160,8 @@ struct Scheduler {
     addresses: f64,
     /// Times at which the first wavefront of each waiting request passes.
     queue: VecDeque<u64>,
+    /// Time at which the tensor core takes the next product.
+    tensor: f64,
     ports: Ports,
     /// Tenths of issue clocks that writing back wide loads has taken from arithmetic and that are still to be paid.
     stolen_tenths: u64,
@@ -180,6 +198,8 @@ struct Sm<'a> {
     was_shared: bool,
     /// Clock at which the unit for constants takes the next load.
     constants: u64,
+    /// Time at which the unit that copies boxes takes the next one.
+    boxes: f64,
     /// L1, and the paths to L2 and device memory.
     memory: Memory<'a>,
     window: Option<Range<u64>>,
@@ -207,6 +227,7 @@ impl<'a> Sm<'a> {
             lsu: 0,
             was_shared: false,
             constants: 0,
+            boxes: 0.0,
             memory: Memory::new(chip, setting.reach, active, setting.load, setting.shared, warps),
             window: setting.window,
             busy: Busy::default(),
@@ -243,8 +264,12 @@ impl<'a> Sm<'a> {
                 stall: 0,
                 blocked: Cell::new(0),
                 scoreboards: [(0, Reason::Fixed); SCOREBOARDS],
+                meets: false,
                 copied: 0,
                 groups: VecDeque::new(),
+                multiplied: 0,
+                products: VecDeque::new(),
+                cluster_phases: 0,
             });
             let scheduler = &mut self.schedulers[self.next_slot % SCHEDULERS];
             self.next_slot += 1;
@@ -388,15 +413,29 @@ impl<'a> Sm<'a> {
         warp.issued = now;
         warp.stall = u64::from(control.stall).max(1);
         warp.next_step += 1;
-        if warp.next_step == warp.trace.steps.len() {
-            self.end(scheduler_index, warp_index, now);
-        } else if unit == Unit::Barrier {
-            self.arrive(warp_index, now);
-        } else {
-            self.prepare(warp_index, now);
-            if unit == Unit::CopyWait {
-                self.warps[warp_index].wait_for_groups(instruction.pending.into());
+        let is_over = warp.next_step == warp.trace.steps.len();
+        match (unit, step.access) {
+            (Unit::SharedBarrier | Unit::BoxCopy | Unit::Barrier, Access::Events { .. }) => {
+                if !is_over {
+                    self.prepare(warp_index, now);
+                }
+                self.happen(warp_index, step.access, now);
             }
+            (Unit::ClusterArrive | Unit::ClusterWait, _) if !is_over => {
+                self.prepare(warp_index, now);
+                self.meet_in_cluster(warp_index, unit, now);
+            }
+            _ if is_over => {}
+            (Unit::Barrier, _) => self.arrive(warp_index, now),
+            _ => {
+                self.prepare(warp_index, now);
+                if matches!(unit, Unit::CopyWait | Unit::ProductWait) {
+                    self.warps[warp_index].wait_for_groups(unit, instruction.pending.into());
+                }
+            }
+        }
+        if is_over {
+            self.end(scheduler_index, warp_index, now);
         }
         let scheduler = &mut self.schedulers[scheduler_index];
         scheduler.wake = scheduler.free;
@@ -498,12 +537,26 @@ impl<'a> Sm<'a> {
             }
             (Unit::CopyGroup, _) => {
                 let warp = &mut self.warps[warp_index];
-                if warp.groups.len() == GROUPS {
-                    warp.groups.pop_front();
-                }
-                warp.groups.push_back(warp.copied);
+                keep_group(&mut warp.groups, warp.copied);
                 (now, now, Reason::Short)
             }
+            (Unit::Product, _) => {
+                let clocks = match instruction.columns {
+                    0 => 0.0,
+                    n => (f64::from(n) * chip.product_column).max(chip.product_least as f64),
+                };
+                scheduler.tensor = scheduler.tensor.max(now as f64) + clocks;
+                self.busy[Resource::Tensor as usize] += clocks / SCHEDULERS as f64;
+                let warp = &mut self.warps[warp_index];
+                if clocks > 0.0 {
+                    warp.multiplied = scheduler.tensor as u64 + chip.product_latency;
+                }
+                if instruction.ends_group {
+                    keep_group(&mut warp.products, warp.multiplied);
+                }
+                (now, now, Reason::Short)
+            }
+            (Unit::SharedBarrier, _) => (now + chip.phase_check, now + chip.phase_check, Reason::Short),
             (Unit::LoadConstant, _) => {
                 let start = now.max(self.constants);
                 self.constants = start + chip.load_constant;
@@ -515,10 +568,118 @@ impl<'a> Sm<'a> {
         }
     }
 
+    /// Simulates barriers in shared memory, of some warps, and copies of boxes.
+    fn happen(&mut self, warp_index: usize, access: Access, now: u64) {
+        let chip = self.chip;
+        let Warp { block, trace, next_step, .. } = self.warps[warp_index];
+        let step = next_step - 1;
+        let origin = AccessOrigin { instruction: trace.steps[step].instruction, step, block };
+        for &event in trace.events(access) {
+            let barriers = &mut self.residences[block].barriers;
+            let woken = match event {
+                Event::Init { barrier, arrivals } => {
+                    barriers.init(barrier, arrivals);
+                    continue;
+                }
+                Event::Arrive { barrier, is_remote, arrivals, bytes } => {
+                    // Blocks of a cluster are in step: what one does to another, the other does to it.
+                    let remote = if is_remote { chip.remote_latency } else { 0 };
+                    barriers.arrive(barrier, arrivals, bytes, now + remote)
+                }
+                Event::ArriveAfterCopies { barrier, arrivals } => {
+                    let copied = self.warps[warp_index].copied;
+                    barriers.arrive(barrier, arrivals, 0, copied.max(now))
+                }
+                Event::Wait { barrier, phases } => {
+                    match barriers.wait(barrier, phases, warp_index) {
+                        Some((ended, has_copies)) => self.resume(warp_index, ended + chip.phase_latency, has_copies),
+                        None => self.warps[warp_index].ready = NEVER,
+                    }
+                    continue;
+                }
+                Event::Load { barrier, blocks, rows, bytes, sectors } => {
+                    let start = self.copy_box(rows, now);
+                    let sectors = trace.sectors(sectors);
+                    let arrival = self.memory.fetch(sectors, origin, start, false, &mut self.busy) + chip.box_latency;
+                    let bytes = u64::from(bytes) * u64::from(blocks);
+                    self.residences[block].barriers.load(barrier, bytes, arrival)
+                }
+                Event::Store { rows, sectors, .. } => {
+                    let start = self.copy_box(rows, now);
+                    self.memory.store(trace.sectors(sectors), origin, start, &mut self.busy);
+                    let read = (self.boxes as u64).max(self.memory.takes_store());
+                    let warp = &mut self.warps[warp_index];
+                    warp.copied = warp.copied.max(read);
+                    continue;
+                }
+                Event::Meet { id, threads, waits } => {
+                    let waiting = waits.then_some(warp_index);
+                    if waits {
+                        self.warps[warp_index].ready = NEVER;
+                    }
+                    if let Some((warps, when)) = barriers.meet(id, threads, waiting, now, chip.barrier_per_warp) {
+                        for warp in warps {
+                            self.release(warp, when + chip.barrier);
+                        }
+                    }
+                    continue;
+                }
+            };
+            self.wake(woken, chip.phase_latency);
+        }
+    }
+
+    /// Occupies the unit that copies boxes; returns the clock at which it requests the first row.
+    fn copy_box(&mut self, rows: u16, now: u64) -> u64 {
+        let chip = self.chip;
+        let start = self.boxes.max((now + chip.box_start) as f64);
+        let clocks = (f64::from(rows) * chip.box_row).max(chip.box_clocks);
+        self.boxes = start + clocks;
+        self.busy[Resource::Boxes as usize] += clocks;
+        start as u64
+    }
+
+    /// Simulates the barrier of the cluster.
+    fn meet_in_cluster(&mut self, warp_index: usize, unit: Unit, now: u64) {
+        let warp = &mut self.warps[warp_index];
+        let residence = &mut self.residences[warp.block];
+        if unit == Unit::ClusterArrive {
+            warp.cluster_phases += 1;
+            let woken = residence.barriers.arrive_in_cluster(residence.live, now + self.chip.cluster_barrier);
+            self.wake(woken, 0);
+        } else {
+            match residence.barriers.wait_for_cluster(warp.cluster_phases, warp_index) {
+                Some(when) => self.resume(warp_index, when, false),
+                None => warp.ready = NEVER,
+            }
+        }
+    }
+
+    fn wake(&mut self, woken: Vec<Woken>, latency: u64) {
+        for (warp_index, ended, has_copies) in woken {
+            let issued = self.warps[warp_index].issued;
+            self.prepare(warp_index, issued);
+            self.resume(warp_index, ended + latency, has_copies);
+        }
+    }
+
+    /// Lets a warp go on from a clock on, and no earlier than it could by itself.
+    fn resume(&mut self, warp_index: usize, from: u64, has_copies: bool) {
+        let warp = &mut self.warps[warp_index];
+        if from > warp.ready {
+            warp.ready = from;
+            warp.reason = if has_copies { Reason::Global } else { Reason::Barrier };
+        }
+        let ready = warp.ready;
+        for scheduler in &mut self.schedulers {
+            scheduler.wake = scheduler.wake.min(ready.max(scheduler.free));
+        }
+    }
+
     /// Registers a warp at the barrier of its block.
     fn arrive(&mut self, warp_index: usize, now: u64) {
         let block_index = self.warps[warp_index].block;
-        self.warps[warp_index].ready = NEVER;
+        (self.warps[warp_index].ready, self.warps[warp_index].meets) = (NEVER, true);
         let residence = &mut self.residences[block_index];
         residence.arrived += 1;
         residence.barrier = residence.barrier.max(now) + self.chip.barrier_per_warp;
@@ -534,17 +695,21 @@ impl<'a> Sm<'a> {
         residence.arrived = 0;
         let release = residence.barrier + self.chip.barrier;
         for warp_index in residence.warps.clone() {
-            if self.warps[warp_index].ready == NEVER {
-                self.prepare(warp_index, release);
-                let warp = &mut self.warps[warp_index];
-                if warp.reason == Reason::Fixed {
-                    warp.ready = release;
-                    warp.reason = Reason::Barrier;
-                }
+            if std::mem::take(&mut self.warps[warp_index].meets) {
+                self.release(warp_index, release);
             }
         }
+    }
+
+    /// Lets a warp go on that has waited at a barrier until a clock.
+    fn release(&mut self, warp_index: usize, when: u64) {
+        self.prepare(warp_index, when);
+        let warp = &mut self.warps[warp_index];
+        if warp.reason == Reason::Fixed {
+            (warp.ready, warp.reason) = (when, Reason::Barrier);
+        }
         for scheduler in &mut self.schedulers {
-            scheduler.wake = scheduler.wake.min(release.max(scheduler.free));
+            scheduler.wake = scheduler.wake.min(when.max(scheduler.free));
         }
     }
 
@@ -565,6 +730,9 @@ impl<'a> Sm<'a> {
             self.last = self.last.max(self.ends[block_index]);
             self.launch(self.ends[block_index]);
         } else {
+            let live = residence.live;
+            let woken = residence.barriers.meet_in_cluster(live);
+            self.wake(woken, 0);
             self.complete(block_index);
         }
     }
@@ -602,4 +770,12 @@ impl<'a> Sm<'a> {
         stalls.clocks[Reason::Unit as usize] += busy;
         stalls.clocks[Reason::NotSelected as usize] += rest;
     }
+}
+
+/// Ends a group that is complete at a clock.
+fn keep_group(groups: &mut VecDeque<u64>, when: u64) {
+    if groups.len() == GROUPS {
+        groups.pop_front();
+    }
+    groups.push_back(when);
 }

@@ -35,6 +35,27 @@ pub enum Access {
         /// Passes over the banks of shared memory.
         wavefronts: u16,
     },
+    /// What goes on by itself, or waits for it: a range of [`Trace::events`].
+    Events { first: u32, n: u16 },
+}
+
+/// A barrier that is used, or a copy that goes on by itself. Barriers in shared memory have their offset there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A barrier of which each phase expects so many arrivals.
+    Init { barrier: u32, arrivals: u32 },
+    /// Arrivals, and bytes that the phase expects; in another block of the cluster.
+    Arrive { barrier: u32, is_remote: bool, arrivals: u32, bytes: i32 },
+    /// The phase ends no earlier than the warp's copies so far have arrived.
+    ArriveAfterCopies { barrier: u32, arrivals: u32 },
+    /// A wait until so many phases have ended.
+    Wait { barrier: u32, phases: u32 },
+    /// A copy to shared memory, of `bytes` bytes in so many rows, to each of `blocks` blocks of the cluster.
+    Load { barrier: u32, blocks: u16, rows: u16, bytes: u32, sectors: Sectors },
+    /// A copy from shared memory.
+    Store { rows: u16, bytes: u32, sectors: Sectors },
+    /// Threads that meet at a barrier of the block, where the warp waits for them or not.
+    Meet { id: u8, threads: u16, waits: bool },
 }
 
 /// A range of the sectors of a [`Trace`].
@@ -52,6 +73,7 @@ pub struct Trace {
     pub steps: Vec<Step>,
     /// Numbers of 32-byte sectors in memory.
     pub sectors: Vec<u64>,
+    pub events: Vec<Event>,
 }
 
 const SECTOR: u64 = 32;
@@ -105,6 +127,64 @@ impl Trace {
             _ => (0, Sectors { first: 0, n: 0 }),
         };
         self.touch(Access::Copy { passes, sectors, wavefronts });
+    }
+
+    /// Adds an event to the last instruction. Lanes arrive together, and wait together.
+    pub fn happened(&mut self, event: Event) {
+        let index = self.events.len() as u32;
+        let Some(last) = self.steps.last_mut() else { return };
+        let Access::Events { n, .. } = &mut last.access else {
+            last.access = Access::Events { first: index, n: 1 };
+            self.events.push(event);
+            return;
+        };
+        match (self.events.last_mut(), event) {
+            (Some(before), event) if *before == event && matches!(event, Event::Wait { .. }) => return,
+            (
+                Some(Event::Arrive { barrier, is_remote, arrivals, bytes }),
+                Event::Arrive { barrier: same, is_remote: also, arrivals: more, bytes: more_bytes },
+            ) if *barrier == same && *is_remote == also => {
+                *arrivals += more;
+                *bytes += more_bytes;
+                return;
+            }
+            (
+                Some(Event::ArriveAfterCopies { barrier, arrivals }),
+                Event::ArriveAfterCopies { barrier: same, arrivals: more },
+            ) if *barrier == same => {
+                *arrivals += more;
+                return;
+            }
+            _ => {}
+        }
+        *n += 1;
+        self.events.push(event);
+    }
+
+    /// Returns the sectors of the pieces of memory that a copy reads or writes, as part of this trace.
+    pub(crate) fn take_sectors(&mut self, pieces: impl Iterator<Item = Range<u64>>) -> Sectors {
+        let first = self.sectors.len();
+        for piece in pieces {
+            for sector in piece.start / SECTOR..piece.end.div_ceil(SECTOR) {
+                if self.sectors.len() == first || self.sectors.last() != Some(&sector) {
+                    self.sectors.push(sector);
+                }
+            }
+        }
+        let n = self.sectors.len() - first;
+        Sectors { first: first as u32, n: n.min(u16::MAX.into()) as u16 }
+    }
+
+    pub(crate) fn events(&self, access: Access) -> &[Event] {
+        let Access::Events { first, n } = access else { return &[] };
+        self.events.get(first as usize..first as usize + usize::from(n)).unwrap_or(&[])
+    }
+
+    /// Drops the steps from `len` on, unless one of them does more than ask again.
+    pub(crate) fn drop_polls(&mut self, len: usize) {
+        if self.steps[len..].iter().all(|step| step.access == Access::None) {
+            self.steps.truncate(len);
+        }
     }
 
     fn touch(&mut self, access: Access) {

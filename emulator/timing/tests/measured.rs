@@ -19,6 +19,8 @@ fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
         bytes: 4,
         bypasses: false,
         pending: 0,
+        columns: 0,
+        ends_group: false,
         control: Control { stall: 1, ..Control::default() },
     }
 }
@@ -34,7 +36,7 @@ fn access(unit: Unit, bytes: u8) -> Instruction {
 /// Returns the steps that repeat `accesses` with their instructions `n` times.
 fn trace(accesses: &[Access], n: usize) -> Trace {
     let step = |i: usize| Step { instruction: (i % accesses.len()) as u32, access: accesses[i % accesses.len()] };
-    Trace { steps: (0..n * accesses.len()).map(step).collect(), sectors: (0..4).collect() }
+    Trace { steps: (0..n * accesses.len()).map(step).collect(), sectors: (0..4).collect(), ..Trace::default() }
 }
 
 fn run(program: &[Instruction], block: &Block) -> Outcome {

@@ -32,17 +32,13 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
         out.push_str(&table.without_empty_columns().render(paint));
         out.extend(predicted.iter().map(|(entry, _, prediction)| idle(&entry.measurement.kernel, prediction)));
     }
-    // A reason that several kernels share is given once.
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (entry, code) in &found {
-        let Some(why) = code.predicted.no_prediction.as_deref() else { continue };
-        let kernel = entry.measurement.kernel.as_str();
-        match reasons.iter_mut().find(|(reason, _)| *reason == why) {
-            Some((_, kernels)) => kernels.push(kernel),
-            None => reasons.push((why, vec![kernel])),
-        }
+    let name = |entry: &&Entry<'_>| entry.measurement.kernel.clone();
+    let caveats = predicted.iter().filter_map(|(entry, _, prediction)| Some((name(entry), prediction.caveat()?)));
+    for (caveat, kernels) in shared(caveats) {
+        let _ = writeln!(out, "  {}: {caveat}", kernels.join(", "));
     }
-    for (why, kernels) in reasons {
+    let reasons = found.iter().filter_map(|(entry, code)| Some((name(entry), code.predicted.no_prediction.clone()?)));
+    for (why, kernels) in shared(reasons) {
         let _ = writeln!(out, "{}: no prediction: {why}", kernels.join(", "));
     }
     for (entry, code) in &found {
@@ -55,6 +51,18 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
         (false, true) => format!("\n{out}"),
         _ => out,
     }
+}
+
+/// Returns what is said of kernels, each with the kernels that share it.
+fn shared(said: impl Iterator<Item = (String, String)>) -> Vec<(String, Vec<String>)> {
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (kernel, text) in said {
+        match all.iter_mut().find(|(other, _)| *other == text) {
+            Some((_, kernels)) => kernels.push(kernel),
+            None => all.push((text, vec![kernel])),
+        }
+    }
+    all
 }
 
 fn heading(prediction: &Prediction, paint: Paint) -> String {

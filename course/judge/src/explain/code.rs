@@ -128,9 +128,11 @@ fn unit(unit: timing::Unit) -> Unit {
         On::Fma | On::Double | On::Special => Unit::Float,
         On::IntegerFma | On::Alu | On::Uniform => Unit::Integer,
         On::LoadShared | On::StoreShared => Unit::Shared,
-        On::LoadGlobal | On::StoreGlobal | On::Copy => Unit::Global,
-        On::Barrier => Unit::Barrier,
-        On::LoadConstant | On::Branch | On::CopyGroup | On::CopyWait | On::Slow => Unit::Other,
+        On::LoadGlobal | On::StoreGlobal | On::Copy | On::BoxCopy => Unit::Global,
+        On::Barrier | On::SharedBarrier | On::ClusterArrive | On::ClusterWait => Unit::Barrier,
+        On::LoadConstant | On::Branch | On::CopyGroup | On::CopyWait | On::Product | On::ProductWait | On::Slow => {
+            Unit::Other
+        }
     }
 }
 

@@ -2,10 +2,13 @@
 
 #![allow(dead_code, reason = "each program that includes this uses a part")]
 
+pub(crate) mod mapped;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mapped::Mapped;
 use records::record::{Outcome, Record};
 use simt::gpu::{Argument, Gpu};
 use simt::launch::{LaunchOptions, LaunchRequest};
@@ -36,6 +39,8 @@ pub(crate) enum Given {
     Float(f32),
     /// A buffer of this many bytes.
     Buffer(usize),
+    /// A buffer that is described by a tensor map.
+    Map(Mapped),
 }
 
 fn root() -> PathBuf {
@@ -177,6 +182,39 @@ pub(crate) fn profiled() -> Vec<Launch> {
     record.launches.into_iter().map(launch).collect()
 }
 
+/// Part of the highest clock from which on a launch counts as one with that clock.
+const FULL_CLOCK: f64 = 0.99;
+
+/// Launches of the book's record whose kernels copy boxes of matrices, at the highest clock of the GPU.
+pub(crate) fn mapped() -> Vec<Launch> {
+    let record = Record::load(&root().join("book/data/h200.json")).expect("a record");
+    let launch = |measurement: records::record::Measurement| {
+        let Outcome::Passed(passed) = measurement.outcome else { return None };
+        let lowest = passed.clock_mhz.map(|[lowest, _]| f64::from(lowest))?;
+        if lowest < FULL_CLOCK * 1e3 * Chip::h200().ghz {
+            return None;
+        }
+        let shape = [measurement.shape.m, measurement.shape.n, measurement.shape.k].map(|size| size as u32);
+        let (file, factors, c) = mapped::find(&measurement.kernel, shape)?;
+        let sizes = shape.map(|size| Given::Int(size as i32));
+        let c = c.map_or_else(Given::Buffer, Given::Map);
+        let matrices = factors.map(Given::Map).into_iter().chain([c]);
+        Some(Launch {
+            set: Set::Asynchronous,
+            name: measurement.kernel.clone(),
+            shape,
+            measured_us: passed.hot.as_ref()?.median() * 1e3,
+            entry: measurement.kernel,
+            cubin: cubin(&format!("kernels/ptx/{file}.ptx")),
+            grid: passed.grid,
+            block: passed.block,
+            dynamic_shared: passed.dynamic_shared,
+            arguments: sizes.into_iter().chain([Given::Float(1.0)]).chain(matrices).collect(),
+        })
+    };
+    record.measurements.into_iter().filter_map(launch).collect()
+}
+
 pub(crate) fn ladder() -> Vec<Launch> {
     let mut launches = replayed(Set::Ladder);
     launches.extend(recorded(&launches));
@@ -210,6 +248,7 @@ impl Launch {
             Given::Int(value) => Argument::from(value),
             Given::Float(value) => Argument::from(value),
             Given::Buffer(bytes) => gpu.alloc::<u8>(bytes).into(),
+            Given::Map(map) => Argument(map.encoded(gpu.alloc::<u8>(map.bytes()))),
         };
         let arguments: Vec<Argument> = self.arguments.iter().map(argument).collect();
         let request = LaunchRequest {

@@ -43,7 +43,13 @@ impl Worker<'_> {
         };
         let matrices = match &op.kind {
             OpKind::MatrixLoad(a) if !active.is_empty() => {
-                let rows = self.reached(a.space, &a.addr, MATRIX_ROW, Direction::Load, active & LaneMask::from_bits(a.lanes()));
+                let rows = self.reached(
+                    a.space,
+                    &a.addr,
+                    MATRIX_ROW,
+                    Direction::Load,
+                    active & LaneMask::from_bits(a.lanes()),
+                );
                 Some(Box::new(Matrices { rows, transposed: a.transposed }))
             }
             _ => None,

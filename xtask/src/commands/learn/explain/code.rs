@@ -109,7 +109,8 @@ fn percent(part: u64, all: u64) -> String {
 
 fn time(prediction: &Prediction) -> String {
     let digits = if prediction.us < 100.0 { 2 } else { 1 };
-    format!("{:.digits$} µs (band {})", prediction.us, band(prediction.band))
+    let caveat = prediction.caveat().map_or(String::new(), |caveat| format!("; {caveat}"));
+    format!("{:.digits$} µs (band {}{caveat})", prediction.us, band(prediction.band))
 }
 
 /// Returns the error band of a prediction, such as `±7%`.
