@@ -1,6 +1,8 @@
 //! What goes on by itself: products of warpgroups, copies of boxes, barriers in shared memory.
 //!
-//! Each measurement stands alone: where one fails, its record has the error, and the next one follows in a new context.
+//! Each measurement stands alone: where one fails, its record has the error, and the next one follows.
+
+use std::process::Command;
 
 use catalog::statistics::median;
 use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr as _, DeviceRepr, LaunchConfig, PushKernelArg as _, sys};
@@ -42,8 +44,10 @@ const MATRIX_PITCH: usize = 8192;
 const MATRIX_ROWS_IN_L2: usize = 4096;
 /// Rows in which blocks stay whose boxes are to be in L2.
 const ROWS_IN_L2: i32 = 1024;
-/// Milliseconds of the launches that show the clock under load.
-const LOADS_MS: [f64; 2] = [20.0, 500.0];
+/// Blocks and milliseconds of the launches that show the clock while tensor cores work: before all SMs do.
+const LOADS: [(u32, f64); 5] = [(1, 0.02), (1, LOAD_MS), (8, LOAD_MS), (32, LOAD_MS), (64, LOAD_MS)];
+const LOAD_MS: f64 = 20.0;
+const LONG_LOAD_MS: f64 = 500.0;
 
 /// Instructions that are repeated on one SM: kernel, threads of a block, blocks, instructions in a round.
 type Loop = (&'static str, u32, u32, f64);
@@ -80,15 +84,16 @@ const LOOPS: [Loop; 29] = [
 ];
 
 /// Measures all, those first that are needed most.
-pub(crate) fn all(mut gpu: Gpu, ghz: f64) -> Result<(), StepError> {
+pub(crate) fn all(gpu: Gpu, ghz: f64, skip: usize) -> Result<(), StepError> {
     let n_sms = gpu.info.n_sms as u32;
+    let mut reports = Reports { gpu, ghz, skip, n: 0, is_over: false };
     for (element, n) in PRODUCTS {
         for from in ["shared", "registers"] {
             for groups in [1, 2] {
                 for chain in CHAINS {
                     let kernel = format!("products_{element}_{n}_{from}_{chain}");
                     let name = format!("{kernel}_x{groups}");
-                    report(&mut gpu, &name, |gpu| {
+                    reports.report(&name, |gpu| {
                         Bench::new(gpu, &kernel, [1, groups * GROUP], tiles_bytes(n))?.measure(1.0, &sink(gpu)?)
                     })?;
                 }
@@ -97,15 +102,15 @@ pub(crate) fn all(mut gpu: Gpu, ghz: f64) -> Result<(), StepError> {
     }
     for (kernel, threads, blocks, per_round) in LOOPS {
         let name = format!("{kernel}_{threads}_threads");
-        report(&mut gpu, &name, |gpu| Bench::new(gpu, kernel, [blocks, threads], 0)?.measure(per_round, &sink(gpu)?))?;
+        reports.report(&name, |gpu| Bench::new(gpu, kernel, [blocks, threads], 0)?.measure(per_round, &sink(gpu)?))?;
     }
     for copy in copies() {
-        report(&mut gpu, &copy.name(), |gpu| copy.measure(gpu, n_sms))?;
+        reports.report(&copy.name(), |gpu| copy.measure(gpu, n_sms))?;
     }
-    for element in ["bf16", "tf32", "e4m3"] {
-        for ms in LOADS_MS {
-            let name = format!("clock_products_{element}_256_{ms}_ms");
-            report(&mut gpu, &name, |gpu| clock_under_load(gpu, element, ms, ghz))?;
+    for (blocks, ms) in LOADS.into_iter().chain([(n_sms, LOAD_MS), (n_sms, LONG_LOAD_MS)]) {
+        for element in ["bf16", "tf32", "e4m3"] {
+            let name = format!("clock_products_{element}_256_{blocks}_blocks_{ms}_ms");
+            reports.report(&name, |gpu| clock_under_load(gpu, element, blocks, ms, ghz))?;
         }
     }
     Ok(())
@@ -127,21 +132,45 @@ struct Measured {
     raw: serde_json::Value,
 }
 
-/// Prints a measurement, or why there is none. After an error, the context is made anew.
-fn report(
-    gpu: &mut Gpu, name: &str, measure: impl FnOnce(&Gpu) -> Result<Measured, StepError>,
-) -> Result<(), StepError> {
-    let measured = measure(gpu).and_then(|measured| Ok(gpu.stream.synchronize().map(|()| measured)?));
-    match measured {
-        Ok(Measured { value, unit, raw }) => {
-            print(&serde_json::json!({"name": name, "value": value, "unit": unit, "raw": raw}))
+/// Measurements one after another. After an error the others follow in another process, because a kernel that goes wrong
+/// takes all with it that its process has on the GPU.
+struct Reports {
+    gpu: Gpu,
+    ghz: f64,
+    /// Measurements that were made in other processes, and those so far.
+    skip: usize,
+    n: usize,
+    /// Whether another process has made the rest.
+    is_over: bool,
+}
+
+impl Reports {
+    /// Prints a measurement, or why there is none.
+    fn report(
+        &mut self, name: &str, measure: impl FnOnce(&Gpu) -> Result<Measured, StepError>,
+    ) -> Result<(), StepError> {
+        self.n += 1;
+        if self.is_over || self.n <= self.skip {
+            return Ok(());
         }
-        Err(error) => {
-            print(&serde_json::json!({"name": name, "error": error.to_string()}))?;
-            // SAFETY: what the context held is used no more: each measurement makes its own.
-            let _ = unsafe { sys::cuDevicePrimaryCtxReset_v2(gpu.context.cu_device()) };
-            *gpu = Gpu::open()?;
-            Ok(())
+        let gpu = &self.gpu;
+        match measure(gpu).and_then(|measured| Ok(gpu.stream.synchronize().map(|()| measured)?)) {
+            Ok(Measured { value, unit, raw }) => {
+                print(&serde_json::json!({"name": name, "value": value, "unit": unit, "raw": raw}))
+            }
+            Err(error) => {
+                print(&serde_json::json!({"name": name, "error": error.to_string()}))?;
+                self.is_over = true;
+                let rest = std::env::current_exe().and_then(|program| {
+                    let mut command = Command::new(program);
+                    command.arg("--skip").arg(self.n.to_string()).arg("--ghz").arg(self.ghz.to_string());
+                    if gpu.emulator.is_some() {
+                        command.arg("--emulate");
+                    }
+                    command.status()
+                });
+                rest.map(drop).map_err(|error| StepError::CouldNot(format!("the rest was not measured: {error}")))
+            }
         }
     }
 }
@@ -173,6 +202,11 @@ impl<'g> Bench<'g> {
 
     /// Returns the clocks of a block, the median of all.
     fn run(&mut self, rounds: i32, rest: &Rest) -> Result<f64, StepError> {
+        self.launch(rounds, rest)?;
+        self.clocks()
+    }
+
+    fn launch(&mut self, rounds: i32, rest: &Rest) -> Result<(), StepError> {
         let stream = &self.gpu.stream;
         stream.memset_zeros(&mut self.clocks)?;
         let mut launch = stream.launch_builder(&self.kernel);
@@ -185,7 +219,12 @@ impl<'g> Bench<'g> {
         // SAFETY: the arguments are what the kernels take; each block writes its two clocks, each thread to its place
         // of 1024 in `sink`, and copies stay in the matrix, or leave out what lies outside.
         unsafe { launch.launch(self.config) }?;
-        let clocks = stream.clone_dtoh(&self.clocks)?;
+        Ok(())
+    }
+
+    /// Returns the clocks of a block in the last launch, the median of all.
+    fn clocks(&self) -> Result<f64, StepError> {
+        let clocks = self.gpu.stream.clone_dtoh(&self.clocks)?;
         let took = clocks.chunks(2).map(|pair| (pair[1] - pair[0]) as f64).collect();
         Ok(median(took).unwrap_or(f64::NAN))
     }
@@ -431,19 +470,26 @@ impl Copies {
     }
 }
 
-/// Measures the clock of the SMs in GHz, while all of them multiply for so long.
-fn clock_under_load(gpu: &Gpu, element: &str, ms: f64, ghz: f64) -> Result<Measured, StepError> {
+/// Measures the clock of the SMs in GHz, while a block on each of some of them multiplies for so long.
+fn clock_under_load(gpu: &Gpu, element: &str, blocks: u32, ms: f64, ghz: f64) -> Result<Measured, StepError> {
     const COLS: u32 = 256;
     let (kernel, groups, product) = (format!("products_{element}_{COLS}_shared_16"), 2, 128.0);
-    let config = [gpu.info.n_sms as u32, groups * GROUP];
-    let mut bench = Bench::new(gpu, &kernel, config, tiles_bytes(COLS))?;
+    let mut bench = Bench::new(gpu, &kernel, [blocks, groups * GROUP], tiles_bytes(COLS))?;
     let rounds = (ms * 1e6 * ghz / (product * f64::from(groups) * UNROLL)).max(1.0) as i32;
     let rest = sink(gpu)?;
-    let mut clocks = 0.0;
-    let took = gpu.time_ms(1, || {
-        clocks = bench.run(rounds, &rest)?;
-        Ok(())
-    })?;
-    let raw = serde_json::json!({"clocks": clocks, "ms": took, "rounds": rounds});
+    bench.run(rounds, &rest)?;
+    let mut time = |rounds| -> Result<[f64; 2], StepError> {
+        let ms = gpu.time_ms(1, || bench.launch(rounds, &rest))?;
+        Ok([bench.clocks()?, ms])
+    };
+    // Launches of two lengths, often where they are short: their difference is without what each launch takes.
+    let n = (LOAD_MS / ms).clamp(1.0, 100.0) as usize;
+    let (mut clocks, mut took) = (0.0, 0.0);
+    for _ in 0..n {
+        let ([few, short], [many, long]) = (time(rounds)?, time(3 * rounds)?);
+        clocks += many - few;
+        took += long - short;
+    }
+    let raw = serde_json::json!({"clocks": clocks, "ms": took, "rounds": rounds, "launches": n});
     Ok(Measured { value: clocks / took * 1e-6, unit: "GHz", raw })
 }

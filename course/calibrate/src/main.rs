@@ -34,6 +34,11 @@ struct Cli {
     /// memory
     #[arg(long)]
     asynchronous: bool,
+    /// Go on after so many measurements of --asynchronous, at a known clock
+    #[arg(long, requires = "ghz", hide = true)]
+    skip: Option<usize>,
+    #[arg(long, hide = true)]
+    ghz: Option<f64>,
 }
 
 fn main() -> ExitCode {
@@ -48,6 +53,9 @@ fn run(cli: &Cli) -> Result<(), StepError> {
     } else {
         Gpu::real().map_err(|why| StepError::CouldNot(format!("no GPU to measure: {why}")))?
     };
+    if let (Some(skip), Some(ghz)) = (cli.skip, cli.ghz) {
+        return asynchronous::all(gpu, ghz, skip);
+    }
     let info = &gpu.info;
     print(&serde_json::json!({
         "device": info.name,
@@ -56,14 +64,14 @@ fn run(cli: &Cli) -> Result<(), StepError> {
         "date": catalog::time::now(),
     }))?;
     if cli.emulate {
-        return asynchronous::all(gpu, 0.0);
+        return asynchronous::all(gpu, 0.0, 0);
     }
     let ghz = device::all(&gpu)?;
     if !cli.asynchronous {
         clocks::all(&gpu)?;
         memory::all(&gpu, ghz)?;
     }
-    asynchronous::all(gpu, ghz)
+    asynchronous::all(gpu, ghz, 0)
 }
 
 /// Prints the record of a measured value: its name, such as `cost_fma`, and its unit, such as `clocks` or `ns`.
