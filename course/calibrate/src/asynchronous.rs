@@ -47,7 +47,7 @@ const ROWS_IN_L2: i32 = 1024;
 /// Blocks and milliseconds of the launches that show the clock while tensor cores work: before all SMs do.
 const LOADS: [(u32, f64); 5] = [(1, 0.02), (1, LOAD_MS), (8, LOAD_MS), (32, LOAD_MS), (64, LOAD_MS)];
 const LOAD_MS: f64 = 20.0;
-const LONG_LOAD_MS: f64 = 500.0;
+const LONG_LOAD_MS: f64 = 200.0;
 
 /// Instructions that are repeated on one SM: kernel, threads of a block, blocks, instructions in a round.
 type Loop = (&'static str, u32, u32, f64);
@@ -132,8 +132,8 @@ struct Measured {
     raw: serde_json::Value,
 }
 
-/// Measurements one after another. After an error the others follow in another process, because a kernel that goes wrong
-/// takes all with it that its process has on the GPU.
+/// Measurements one after another. After an error the others follow in another process, because a kernel that goes
+/// wrong takes all with it that its process has on the GPU.
 struct Reports {
     gpu: Gpu,
     ghz: f64,
