@@ -83,6 +83,9 @@ impl Observer for Recording {
         if is_wanted {
             self.n_steps.fetch_add(1, Ordering::Relaxed);
             trace.push(step.instr);
+            if step.lanes == 0 {
+                trace.skip();
+            }
         }
         if self.detail == Detail::Global && !is_wanted {
             return;

@@ -426,7 +426,7 @@ impl<'a> Sm<'a> {
                 self.meet_in_cluster(warp_index, unit, now);
             }
             _ if is_over => {}
-            (Unit::Barrier, _) => self.arrive(warp_index, now),
+            (Unit::Barrier, Access::None) => self.arrive(warp_index, now),
             _ => {
                 self.prepare(warp_index, now);
                 if matches!(unit, Unit::CopyWait | Unit::ProductWait) {

@@ -13,8 +13,10 @@ pub struct Step {
 /// A warp's access to memory, as far as its time depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// No access, or one without lanes.
+    /// No access.
     None,
+    /// The instruction is executed for no lane: a warp does not arrive at a barrier.
+    Skipped,
     /// Shared memory: passes over the banks.
     Shared {
         /// Number of wavefronts, at least 1.
@@ -182,9 +184,14 @@ impl Trace {
 
     /// Drops the steps from `len` on, unless one of them does more than ask again.
     pub(crate) fn drop_polls(&mut self, len: usize) {
-        if self.steps[len..].iter().all(|step| step.access == Access::None) {
+        if self.steps[len..].iter().all(|step| matches!(step.access, Access::None | Access::Skipped)) {
             self.steps.truncate(len);
         }
+    }
+
+    /// Records that the last instruction is executed for no lane.
+    pub(crate) fn skip(&mut self) {
+        self.touch(Access::Skipped);
     }
 
     fn touch(&mut self, access: Access) {
