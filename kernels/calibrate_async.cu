@@ -436,6 +436,32 @@ BOXES_OUT(read_1, 1, false)
 BOXES_OUT(read_4, 4, false)
 BOXES_OUT(written_1, 1, true)
 
+// As sums of a product leave registers: of each instruction four lanes side by side, in eight rows of 1 KB, and of a
+// block of eight warps 64 rows again and again. `bytes` of a block apart.
+template <typename Value>
+__device__ __forceinline__ void store_rows(int rounds, long long* clocks, const Walk& walk, char* memory)
+{
+    constexpr int ROW = 1024;
+    const int lane = threadIdx.x % WARP_SIZE, row = threadIdx.x / WARP_SIZE * 8 + lane / 4;
+    Value* const to = reinterpret_cast<Value*>(memory + blockIdx.x * walk.bytes + row * ROW) + lane % 4;
+    measure(rounds, clocks, [&] {
+        #pragma unroll
+        for (int i = 0; i < UNROLL; ++i) to[4 * i] = Value{};
+    });
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+stores_4(int rounds, long long* clocks, Walk walk, char* memory)
+{
+    store_rows<volatile unsigned>(rounds, clocks, walk, memory);
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+stores_8(int rounds, long long* clocks, Walk walk, char* memory)
+{
+    store_rows<volatile unsigned long long>(rounds, clocks, walk, memory);
+}
+
 // Each block of a cluster copies a box of its own to all of them, to its own place there. Who has all of a slot's boxes
 // says so to all; only then they are overwritten.
 template <int BLOCKS>

@@ -284,6 +284,8 @@ enum What {
     Boxes(&'static str, u32, Box),
     /// So many bytes side by side.
     Bulk(u32),
+    /// No copies, but stores of so many bytes by each lane.
+    Stores(u32),
 }
 
 /// SMs at work, and blocks that copy the same.
@@ -307,6 +309,8 @@ struct Copies {
     at: Where,
 }
 
+/// Bytes from the stores of a block to those of the next.
+const STORED_BYTES: u32 = 64 << 10;
 /// SMs that copy the same, where some do.
 const SHARE: u32 = 12;
 /// The most bytes of shared memory for boxes.
@@ -358,6 +362,11 @@ fn copies() -> Vec<Copies> {
             }
         }
     }
+    for bytes in [4, 8] {
+        for who in [Who::Alone, Who::All(1)] {
+            add(What::Stores(bytes), &[1], who, Where::L2);
+        }
+    }
     for (kernel, blocks) in [("multicast_2", 2), ("multicast_4", 4)] {
         for rows in [32, 64] {
             for who in [Who::Alone, Who::All(1)] {
@@ -379,6 +388,7 @@ impl Copies {
         let what = match self.what {
             What::Boxes(kernel, _, (element, rows, cols)) => format!("{kernel}_{rows}x{cols}_{element:?}"),
             What::Bulk(bytes) => format!("bulk_{bytes}"),
+            What::Stores(bytes) => format!("stores_{bytes}"),
         };
         format!("{what}_depth_{depth}_{who}_{at:?}")
     }
@@ -390,6 +400,7 @@ impl Copies {
             What::Boxes(_, cluster, (Element::Bf16, rows, cols)) => (cluster, rows * cols * 2),
             What::Boxes(_, cluster, (Element::E4m3, rows, cols)) => (cluster, rows * cols),
             What::Bulk(bytes) => (1, bytes),
+            What::Stores(_) => (1, STORED_BYTES),
         }
     }
 
@@ -415,9 +426,16 @@ impl Copies {
             What::Boxes(kernel, ..) if kernel.starts_with("boxes_out") => (kernel, GROUP),
             What::Boxes(kernel, ..) => (kernel, WARP),
             What::Bulk(_) => ("bulk", WARP),
+            What::Stores(4) => ("stores_4", 2 * GROUP),
+            What::Stores(_) => ("stores_8", 2 * GROUP),
         };
         let mut bench = Bench::new(gpu, kernel, [blocks, threads], self.shared_bytes())?;
-        let per_round = if kernel == "boxes_start" { f64::from(SLOTS) } else { 1.0 };
+        let per_round = match self.what {
+            What::Boxes("boxes_start", ..) => f64::from(SLOTS),
+            // Warps and instructions.
+            What::Stores(_) => f64::from(threads / WARP) * UNROLL,
+            _ => 1.0,
+        };
         measured(gpu, per_round, |launch, rounds| {
             bench.run(rounds, &self.rest(launch as i32, address, rows, bytes, share)?)
         })
@@ -460,6 +478,7 @@ impl Copies {
                 let strips = pitch as i32 / cols as i32;
                 Rest::Boxes(walk(cols as i32, rows as i32, strips, n_rows, ROWS_IN_L2), map)
             }
+            What::Stores(_) => Rest::Bulk(walk(1, 1, 1, n_rows, 1), address),
             // A row is a byte: the whole matrix is one strip, in which the launches follow each other.
             What::Bulk(bytes) => {
                 let height = n_rows * (MATRIX_PITCH as i32 / 2);
