@@ -19,6 +19,12 @@ pub trait Observer: Sync {
 
     fn observes(&self, block: u64, warp: u32) -> bool;
 
+    /// Returns whether all is known of a block, which then ends, and with it the others of its cluster.
+    fn is_done(&self, block: u64) -> bool {
+        let _ = block;
+        false
+    }
+
     /// Receives the next step of a warp. Warps of one block run one after the other, blocks at the same time.
     fn step(&self, block: u64, warp: u32, step: Step);
 

@@ -66,10 +66,12 @@ struct Touch {
 }
 
 /// The way in which accesses move from block to block.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, PartialEq)]
 enum Class {
     /// By these distances in sectors for each direction of the grid.
     Grid([i64; 3]),
+    /// To these distances in pairs from the first block, by number of the block; `None` outside of the matrix.
+    Listed(Vec<Option<i64>>),
     /// Local memory, which blocks have by their position among those in flight: later waves use it again.
     Local,
 }
@@ -91,8 +93,11 @@ impl Waves {
     }
 
     /// Simulates one wave after another. `origin` has one neighbour for each direction in which the grid has any.
-    pub(crate) fn reach(&self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>]) -> Reach {
-        let (touches, classes) = touches(origin, others);
+    /// Of the blocks `listed`, which are the first ones by number, the first boxes are known.
+    pub(crate) fn reach(
+        &self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>], listed: &[Block],
+    ) -> Reach {
+        let (touches, classes) = touches(origin, others, listed);
         let n_waves = self.n_blocks().div_ceil(self.in_flight.max(1)).max(1);
         let translations: Vec<usize> = self.translations(n_waves / 2, &classes).iter().map(Vec::len).collect();
         let per_wave: u64 = touches.iter().map(|touch| translations[touch.class] as u64).sum();
@@ -128,14 +133,15 @@ impl Waves {
     fn translations(&self, wave: u64, classes: &[Class]) -> Vec<Vec<i64>> {
         let blocks = wave * self.in_flight..((wave + 1) * self.in_flight).min(self.n_blocks());
         let distances = |class: &Class| {
-            let distance = |block| {
-                let Class::Grid(class) = class else {
-                    return (block % self.in_flight * (LOCAL_OF_BLOCK / PAIR_BYTES)) as i64;
-                };
-                let position = self.place(block);
-                (0..3).map(|i| position[i].wrapping_mul(class[i])).fold(0, i64::wrapping_add) / PAIR as i64
+            let distance = |block| match class {
+                Class::Grid(class) => {
+                    let position = self.place(block);
+                    Some((0..3).map(|i| position[i].wrapping_mul(class[i])).fold(0, i64::wrapping_add) / PAIR as i64)
+                }
+                Class::Listed(all) => all.get(block as usize).copied().flatten(),
+                Class::Local => Some((block % self.in_flight * (LOCAL_OF_BLOCK / PAIR_BYTES)) as i64),
             };
-            let mut all: Vec<i64> = blocks.clone().map(distance).collect();
+            let mut all: Vec<i64> = blocks.clone().filter_map(distance).collect();
             all.sort_unstable();
             all.dedup();
             all
@@ -167,8 +173,11 @@ fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
 }
 
 /// Lists the pieces that a block touches, in order of time, and the sectors by which they move between blocks.
-fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<Class>) {
+fn touches(origin: &Located<'_>, others: &[Located<'_>], listed: &[Block]) -> (Vec<Touch>, Vec<Class>) {
     let mut classes: Vec<Class> = Vec::new();
+    let boxes: Vec<Boxes> = listed.iter().map(boxes).collect();
+    let of_box = boxes_classes(&boxes, &mut classes);
+    let mut n_boxes: HashMap<u32, usize, BuildNumberHasher> = HashMap::default();
     let mut touches = Vec::new();
     let mut seen: HashSet<(u32, u64), BuildNumberHasher> = HashSet::default();
     let mut of_instruction: HashMap<(usize, u32), i64, BuildNumberHasher> = HashMap::default();
@@ -197,11 +206,12 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<Cla
             }
             let is_local = sectors.first().is_some_and(|&sector| is_local(sector));
             let class = if is_local { Class::Local } else { Class::Grid(class) };
-            let known = classes.iter().position(|known| *known == class);
-            let class = known.unwrap_or_else(|| {
-                classes.push(class);
-                classes.len() - 1
+            let listed = of_box.get(&instruction).map(|of_box| {
+                let n = n_boxes.entry(instruction).or_default();
+                *n += 1;
+                of_box[(*n - 1).min(of_box.len() - 1)]
             });
+            let class = listed.unwrap_or_else(|| number_of(&mut classes, class));
             for pair in sectors.chunk_by(|a, b| a / PAIR == b / PAIR) {
                 let pair = pair[0] / PAIR;
                 if seen.insert((instruction, pair)) {
@@ -212,6 +222,41 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>]) -> (Vec<Touch>, Vec<Cla
     }
     touches.sort_by(|a, b| a.phase.total_cmp(&b.phase));
     (touches, classes)
+}
+
+/// First sectors of the boxes that a block copies first, by instruction.
+type Boxes = HashMap<u32, Vec<u64>, BuildNumberHasher>;
+
+fn boxes(block: &Block) -> Boxes {
+    let mut boxes = Boxes::default();
+    for (_, instruction, sectors) in block.warps.iter().flat_map(accesses) {
+        boxes.entry(instruction).or_default().extend(sectors.first());
+    }
+    boxes
+}
+
+/// Returns the classes of the first boxes of each instruction, by where blocks have theirs.
+fn boxes_classes(boxes: &[Boxes], classes: &mut Vec<Class>) -> HashMap<u32, Vec<usize>, BuildNumberHasher> {
+    let Some(first) = boxes.first() else { return HashMap::default() };
+    let of_instruction = |(&instruction, own): (&u32, &Vec<u64>)| {
+        let class = |(n, from): (usize, &u64)| {
+            let moved = |boxes: &Boxes| {
+                let to = boxes.get(&instruction)?.get(n)?;
+                Some(to.wrapping_sub(*from) as i64 / PAIR as i64)
+            };
+            number_of(classes, Class::Listed(boxes.iter().map(moved).collect()))
+        };
+        (instruction, own.iter().enumerate().map(class).collect())
+    };
+    first.iter().map(of_instruction).filter(|(_, classes): &(u32, Vec<usize>)| !classes.is_empty()).collect()
+}
+
+/// Returns the index of a class, which is added where it is new.
+fn number_of(classes: &mut Vec<Class>, class: Class) -> usize {
+    classes.iter().position(|known| *known == class).unwrap_or_else(|| {
+        classes.push(class);
+        classes.len() - 1
+    })
 }
 
 /// Measures for each instruction the scatter of the pieces that the warps of a block request at a time.

@@ -22,7 +22,12 @@ pub(crate) const MAX_STEPS: u64 = 48_000_000;
 pub(crate) enum Detail {
     All,
     Global,
+    /// The first boxes that are copied to shared memory: the block ends then.
+    Boxes,
 }
+
+/// Copies of boxes of [`Detail::Boxes`].
+const BOXES: usize = 12;
 
 /// Traces of some blocks. The others do not run.
 #[derive(Debug)]
@@ -36,6 +41,7 @@ pub(crate) struct Recording {
 #[derive(Debug)]
 struct Recorded {
     block: Block,
+    n_boxes: usize,
     /// By warp: a barrier that it has found closed, and the number of its steps then, this one included.
     closed: Vec<Option<(u32, usize)>>,
 }
@@ -45,7 +51,7 @@ impl Recording {
     pub(crate) fn of(blocks: &[u64], resident: u64, n_warps: u32, detail: Detail) -> Self {
         let n_warps = n_warps as usize;
         let block = Block { warps: vec![Trace::default(); n_warps] };
-        let block = || Mutex::new(Recorded { block: block.clone(), closed: vec![None; n_warps] });
+        let block = || Mutex::new(Recorded { block: block.clone(), n_boxes: 0, closed: vec![None; n_warps] });
         let positions = (0..resident.max(1)).cycle();
         Self {
             detail,
@@ -70,7 +76,15 @@ impl Observer for Recording {
         self.runs(block) && self.n_steps.load(Ordering::Relaxed) <= MAX_STEPS
     }
 
+    fn is_done(&self, block: u64) -> bool {
+        let is_done = |(_, recorded): &(u64, Mutex<Recorded>)| lock(recorded).n_boxes >= BOXES;
+        self.detail == Detail::Boxes && self.blocks.get(&block).is_some_and(is_done)
+    }
+
     fn step(&self, block: u64, warp: u32, step: trace::Step) {
+        if self.detail == Detail::Boxes {
+            return;
+        }
         let Some((position, recorded)) = self.blocks.get(&block) else { return };
         let mut recorded = lock(recorded);
         let Some(trace) = recorded.block.warps.get_mut(warp as usize) else { return };
@@ -78,7 +92,7 @@ impl Observer for Recording {
         let access = step.access.or(from);
         let is_wanted = match self.detail {
             Detail::All => step.first,
-            Detail::Global => matches!(&access, Some(access) if access.space == MemSpace::Global),
+            _ => matches!(&access, Some(access) if access.space == MemSpace::Global),
         };
         if is_wanted {
             self.n_steps.fetch_add(1, Ordering::Relaxed);
@@ -101,7 +115,8 @@ impl Observer for Recording {
     fn event(&self, block: u64, warp: u32, instr: u32, event: trace::Event) {
         let Some((_, recorded)) = self.blocks.get(&block) else { return };
         let mut recorded = lock(recorded);
-        if self.detail == Detail::Global {
+        recorded.n_boxes += usize::from(matches!(event, trace::Event::Load { .. }));
+        if self.detail != Detail::All {
             let is_copy = matches!(event, trace::Event::Load { .. } | trace::Event::Store { .. });
             let Some(trace) = recorded.block.warps.get_mut(warp as usize).filter(|_| is_copy) else { return };
             self.n_steps.fetch_add(1, Ordering::Relaxed);
@@ -114,7 +129,7 @@ impl Observer for Recording {
 impl Recorded {
     /// Adds what an instruction did to the warp's last step, which is the instruction's.
     fn happened(&mut self, warp: usize, event: trace::Event) {
-        let Self { block, closed } = self;
+        let Self { block, closed, .. } = self;
         let (Some(trace), Some(closed)) = (block.warps.get_mut(warp), closed.get_mut(warp)) else { return };
         let copied = |trace: &mut Trace, runs: &[Run]| {
             let pieces = runs.iter().filter_map(|run| run.global.map(|start| start..start + u64::from(run.bytes)));

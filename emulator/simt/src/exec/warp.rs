@@ -147,8 +147,8 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             return Pause::Stopped;
         };
         let active = worker.guard_lanes(op) & at.lanes;
-        if M::GENERAL && (!active.is_empty() || op.first) {
-            worker.trace(op, active);
+        if M::GENERAL && (!active.is_empty() || op.first) && !worker.trace(op, active) {
+            return Pause::Stopped;
         }
         if M::GENERAL
             && let Some(executed) = &mut worker.executed_pcs

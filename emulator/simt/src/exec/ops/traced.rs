@@ -11,11 +11,16 @@ const MATRIX_ROW: u32 = 16;
 
 impl Worker<'_> {
     /// Passes the operation that the `active` lanes are about to execute to the observer, if it observes the warp.
+    /// Returns whether the block goes on.
     #[cold]
-    pub(crate) fn trace(&self, op: &Op, active: LaneMask) {
-        let Some(observer) = self.job.environment.observer else { return };
+    pub(crate) fn trace(&mut self, op: &Op, active: LaneMask) -> bool {
+        let Some(observer) = self.job.environment.observer else { return true };
         if !observer.observes(self.block.index, self.warp.index) {
-            return;
+            return true;
+        }
+        if observer.is_done(self.block.index) {
+            self.stopped = true;
+            return false;
         }
         let access = match &op.kind {
             _ if active.is_empty() => None,
@@ -56,6 +61,7 @@ impl Worker<'_> {
         };
         let step = Step { instr: op.instr, first: op.first, lanes: active.bits(), access, copy, matrices };
         observer.step(self.block.index, self.warp.index, step);
+        true
     }
 
     /// Passes an event of the running warp to the observer, if it observes the warp.
