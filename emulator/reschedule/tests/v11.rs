@@ -63,7 +63,8 @@ fn pass_time(cubin: &[u8]) -> f64 {
     let clocks = |passes: usize| {
         let block = Block { warps: vec![Trace { steps: pass.repeat(passes), ..Trace::default() }; WARPS] };
         let reach = Reach::default();
-        let setting = Setting { resident: 1, shared: 0, active_sms: 1, load: 1.0, reach: &reach, window: None };
+        let setting =
+            Setting { resident: 1, shared: 0, active_sms: 1, load: 1.0, beside: &[], reach: &reach, window: None };
         simulate(Chip::h200(), &program, &[&block], setting).clocks as f64
     };
     (clocks(16) - clocks(8)) / 8.0

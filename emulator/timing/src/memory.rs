@@ -49,6 +49,13 @@ impl<'a> Memory<'a> {
     pub(crate) fn fetch(
         &mut self, sectors: &[u64], origin: AccessOrigin, now: u64, stays: bool, busy: &mut Busy,
     ) -> u64 {
+        self.fetch_beside(self.active, sectors, origin, now, stays, busy)
+    }
+
+    /// Works as [`Self::fetch`], while a part `active` of the GPU's SMs loads.
+    pub(crate) fn fetch_beside(
+        &mut self, active: f64, sectors: &[u64], origin: AccessOrigin, now: u64, stays: bool, busy: &mut Busy,
+    ) -> u64 {
         let mut arrival = now;
         let mut missing = Vec::new();
         for &sector in sectors {
@@ -72,7 +79,7 @@ impl<'a> Memory<'a> {
             let own = line(n, chip.l2_sectors, chip.l2_bytes_own);
             let near = line(n, chip.l2_sectors, chip.l2_bytes);
             let alone = SECTOR_BYTES * n as f64 / chip.l2_bytes_alone;
-            let clocks = ((near + (own - near) * share) * self.active).max(alone);
+            let clocks = ((near + (own - near) * share) * active).max(alone);
             self.l2 = self.l2.max(now as f64) + clocks;
             busy[Resource::L2 as usize] += clocks;
         }

@@ -88,6 +88,8 @@ struct Launch<'a> {
     reach: Reach,
     sample: Sample,
     blocks: Vec<Block>,
+    /// [`Setting::beside`].
+    beside: Vec<f64>,
 }
 
 impl<'a> Launch<'a> {
@@ -137,6 +139,11 @@ impl<'a> Launch<'a> {
         }
         let sample = Sample::new(of_one_sm, resident, steps(&blocks));
         blocks.extend(record(&numbers(&sample.more), Detail::All)?);
+        let beside = |&place: &u64| {
+            let with_as_many = n_blocks.saturating_sub(place * u64::from(chip.sms));
+            with_as_many.clamp(1, chip.sms.into()) as f64 / f64::from(chip.sms)
+        };
+        let beside = first.iter().chain(&sample.more).map(beside).collect();
 
         let waves = Waves { grid: request.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
         let neighbours = neighbours(request.grid);
@@ -167,6 +174,7 @@ impl<'a> Launch<'a> {
             reach,
             sample,
             blocks,
+            beside,
         })
     }
 
@@ -186,6 +194,7 @@ impl<'a> Launch<'a> {
             shared: self.shared,
             active_sms: self.active_sms(),
             load: self.of_one_sm() / self.n_blocks.div_ceil(self.active_sms().into()).max(1) as f64,
+            beside: &self.beside,
             reach: &self.reach,
             window,
         };

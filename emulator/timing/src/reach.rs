@@ -108,6 +108,8 @@ impl Waves {
             let translations = self.translations(wave, &classes);
             let of_blocks = self.in_flight.min(self.n_blocks() - wave * self.in_flight) as f64;
             for touch in &touches {
+                // The last wave of a line may be short.
+                let blocks = if matches!(classes[touch.class], Class::Listed(_)) { of_blocks } else { 1.0 };
                 let translations = &translations[touch.class];
                 let mut missing = 0;
                 let mut looked = 0;
@@ -122,8 +124,8 @@ impl Waves {
                         });
                     }
                 }
-                let share = translations.len() as f64 / of_blocks;
-                counts.add(touch.instruction, weight, [looked as f64, missing as f64, share]);
+                let share = translations.len() as f64 / of_blocks * blocks;
+                counts.add(touch.instruction, weight, [looked as f64, missing as f64, share, blocks]);
             }
         }
         Reach { apart: apart(n, origin.block), ..counts.reach() }
@@ -324,7 +326,7 @@ pub(crate) fn is_scattered(blocks: &[Block], l1: u64) -> bool {
     scattered * 25 > n_steps && known.len() as u64 * 128 * 4 > l1 * 3
 }
 
-/// Sums per instruction: pieces looked up, pieces missing from the cache, shares, and the number of shares.
+/// Sums per instruction: pieces looked up, pieces missing from the cache, shares, and the weights of the shares.
 struct Counts(Vec<[f64; 4]>);
 
 impl Counts {
@@ -332,9 +334,9 @@ impl Counts {
         Self(vec![[0.0; 4]; n])
     }
 
-    fn add(&mut self, instruction: u32, weight: f64, counts: [f64; 3]) {
+    fn add(&mut self, instruction: u32, weight: f64, counts: [f64; 4]) {
         if let Some(sums) = self.0.get_mut(instruction as usize) {
-            for (sum, count) in sums.iter_mut().zip(counts.into_iter().chain([1.0])) {
+            for (sum, count) in sums.iter_mut().zip(counts) {
                 *sum += weight * count;
             }
         }

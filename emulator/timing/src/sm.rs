@@ -47,6 +47,8 @@ pub struct Setting<'a> {
     pub active_sms: u32,
     /// Blocks of these SMs on average, as a part of this one's.
     pub load: f64,
+    /// The part of the GPU's SMs that have as many blocks as this one when it runs a block, by simulated block.
+    pub beside: &'a [f64],
     /// Accesses that go to device memory.
     pub reach: &'a Reach,
     /// Clocks for which issued instructions are recorded in [`Outcome::issues`]; `None` records nothing.
@@ -202,6 +204,7 @@ struct Sm<'a> {
     boxes: f64,
     /// L1, and the paths to L2 and device memory.
     memory: Memory<'a>,
+    beside: &'a [f64],
     window: Option<Range<u64>>,
     busy: Busy,
     /// Clock at which the last warp ended so far.
@@ -229,6 +232,7 @@ impl<'a> Sm<'a> {
             constants: 0,
             boxes: 0.0,
             memory: Memory::new(chip, setting.reach, active, setting.load, setting.shared, warps),
+            beside: setting.beside,
             window: setting.window,
             busy: Busy::default(),
             last: 0,
@@ -600,7 +604,9 @@ impl<'a> Sm<'a> {
                 Event::Load { barrier, blocks, rows, bytes, sectors } => {
                     let start = self.copy_box(rows, now);
                     let sectors = trace.sectors(sectors);
-                    let arrival = self.memory.fetch(sectors, origin, start, false, &mut self.busy) + chip.box_latency;
+                    let beside = self.beside.get(block).copied().unwrap_or(1.0);
+                    let arrival = self.memory.fetch_beside(beside, sectors, origin, start, false, &mut self.busy);
+                    let arrival = arrival + chip.box_latency;
                     let bytes = u64::from(bytes) * u64::from(blocks);
                     self.residences[block].barriers.load(barrier, bytes, arrival)
                 }

@@ -41,7 +41,7 @@ fn trace(accesses: &[Access], n: usize) -> Trace {
 
 fn run(program: &[Instruction], block: &Block) -> Outcome {
     let (chip, reach) = (Chip::h200(), &Reach::default());
-    let setting = Setting { resident: 1, shared: 0, active_sms: chip.sms, load: 1.0, reach, window: None };
+    let setting = Setting { resident: 1, shared: 0, active_sms: chip.sms, load: 1.0, beside: &[], reach, window: None };
     simulate(Chip::h200(), program, &[block], setting)
 }
 
