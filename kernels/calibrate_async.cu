@@ -223,13 +223,13 @@ extern "C" __global__ void __launch_bounds__(512) store_matrices_many(int rounds
 
 constexpr int SLOTS = 8;
 
-// Barriers of one arrival, `count` of them.
-__device__ __forceinline__ unsigned make_barriers(int count)
+// So many barriers. More arrivals than a barrier expects would be the end of the launch.
+__device__ __forceinline__ unsigned make_barriers(int count, int arrivals = 1)
 {
     __shared__ unsigned long long barriers[2 * SLOTS];
     const unsigned first = shared_address(barriers);
     if (threadIdx.x == 0) {
-        for (int i = 0; i < count; ++i) init_barrier(first + 8 * i, 1);
+        for (int i = 0; i < count; ++i) init_barrier(first + 8 * i, arrivals);
         publish_barriers();
     }
     __syncthreads();
@@ -272,7 +272,7 @@ barrier_turns_in_cluster(int rounds, long long* clocks, float* sink)
 #define REPEATED(NAME, THREADS, ...)                                                                                  \
     extern "C" __global__ void __launch_bounds__(THREADS) NAME(int rounds, long long* clocks, float* sink)            \
     {                                                                                                                 \
-        [[maybe_unused]] const unsigned barrier = make_barriers(1);                                                   \
+        [[maybe_unused]] const unsigned barrier = make_barriers(1, blockDim.x);                                       \
         measure(rounds, clocks, [&] {                                                                                 \
             _Pragma("unroll")                                                                                         \
             for (int i = 0; i < UNROLL; ++i) __VA_ARGS__;                                                             \
