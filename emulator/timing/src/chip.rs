@@ -39,6 +39,8 @@ chip! {
     sms: u32,
     /// SM clock under load, in GHz.
     ghz: f64,
+    /// `ghz` while tensor cores multiply by warpgroups: 16-bit numbers, TF32, 8-bit numbers.
+    product_ghz: [f64; 3],
     /// Clocks between two FFMA on one scheduler.
     fma: u64,
     /// Clocks between two IMAD on one scheduler.
@@ -77,6 +79,8 @@ chip! {
     barrier: u64,
     /// Clocks of a `BAR.SYNC` for each warp of the block.
     barrier_per_warp: u64,
+    /// Clocks between two operations on barriers in shared memory, on one scheduler.
+    phase_issue: u64,
     /// Clocks until a warp knows that a phase of a barrier in shared memory has ended long ago.
     phase_check: u64,
     /// Clocks from an arrival at a barrier in shared memory until a warp that waits for it knows.

@@ -33,6 +33,8 @@ pub struct Prediction {
     pub clocks: f64,
     /// Time in microseconds, launch overhead included.
     pub us: f64,
+    /// Clock that the time is for, in GHz.
+    pub ghz: f64,
     /// Blocks that fit on one SM, and the resource that limits them. A small grid may have fewer.
     pub occupancy: Occupancy,
     /// Least microseconds by each unit, slowest first; where far below [`Self::us`], warps wait for latencies.
@@ -90,6 +92,7 @@ struct Launch<'a> {
     blocks: Vec<Block>,
     /// [`Setting::beside`].
     beside: Vec<f64>,
+    ghz: f64,
 }
 
 impl<'a> Launch<'a> {
@@ -175,6 +178,7 @@ impl<'a> Launch<'a> {
             sample,
             blocks,
             beside,
+            ghz: executed().filter_map(|i| product_ghz(chip, i)).fold(chip.ghz, f64::min),
         })
     }
 
@@ -206,13 +210,14 @@ impl<'a> Launch<'a> {
     fn prediction(&self, outcome: &Outcome) -> Prediction {
         let chip = self.chip;
         let clocks = self.sample.clocks(outcome);
-        let us = |clocks: f64| clocks / chip.ghz / 1e3;
+        let us = |clocks: f64| clocks / self.ghz / 1e3;
         let n_simulated = self.blocks.len() as u64;
         let scale = self.of_one_sm() / n_simulated.max(1) as f64;
         let (bounds, parts) = bounds(|resource| us(outcome.busy[resource as usize] * scale));
         Prediction {
             clocks,
             us: us(clocks) + chip.launch_ns / 1e3,
+            ghz: self.ghz,
             occupancy: self.occupancy,
             bounds,
             parts,
@@ -282,6 +287,17 @@ fn orders_blocks(instruction: &sass::Instruction) -> bool {
         Operation::Membar => instruction.has(Modifier::Gpu),
         Operation::Cctl => instruction.has(Modifier::Ivall),
         _ => false,
+    }
+}
+
+/// Returns the clock while the tensor cores execute products such as this one of a warpgroup.
+fn product_ghz(chip: &Chip, instruction: &sass::Instruction) -> Option<f64> {
+    let [short, tf32, bytes] = chip.product_ghz;
+    match instruction.operation {
+        Operation::Hgmma if instruction.has(Modifier::Tf32) => Some(tf32),
+        Operation::Hgmma => Some(short),
+        Operation::Qgmma => Some(bytes),
+        _ => None,
     }
 }
 

@@ -33,7 +33,7 @@ pub fn prediction(chip: &Chip, prediction: &Prediction) -> Value {
         "band": prediction.band(),
         "bounds": list(&prediction.bounds),
         "parts": list(&prediction.parts),
-        "ghz": chip.ghz,
+        "ghz": prediction.ghz,
         "n_blocks": prediction.n_blocks,
         "n_sms": chip.sms,
     })

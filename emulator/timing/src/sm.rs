@@ -97,7 +97,7 @@ struct Warp<'a> {
     /// Clock at which the copies so far have arrived, and the same for each of the groups that were ended.
     copied: u64,
     groups: VecDeque<u64>,
-    /// Clock at which the sums of the products so far are there, and the same for each group of products.
+    /// Clock at which the tensor core is done with the products so far; that at which each group's sums are there.
     multiplied: u64,
     products: VecDeque<u64>,
     /// Phases of the cluster's barrier in which it has arrived.
@@ -393,6 +393,7 @@ impl<'a> Sm<'a> {
             Unit::Double => chip.double,
             Unit::Special | Unit::Slow => chip.special,
             Unit::Uniform => chip.uniform,
+            Unit::SharedBarrier => chip.phase_issue,
             _ => 1,
         };
         scheduler.units[unit as usize] = now + clocks;
@@ -553,14 +554,15 @@ impl<'a> Sm<'a> {
                 self.busy[Resource::Tensor as usize] += clocks / SCHEDULERS as f64;
                 let warp = &mut self.warps[warp_index];
                 if clocks > 0.0 {
-                    warp.multiplied = scheduler.tensor as u64 + chip.product_latency;
+                    warp.multiplied = scheduler.tensor as u64;
                 }
                 if instruction.ends_group {
-                    keep_group(&mut warp.products, warp.multiplied);
+                    // One without products takes as long.
+                    keep_group(&mut warp.products, warp.multiplied.max(now) + chip.product_latency);
                 }
                 (now, now, Reason::Short)
             }
-            (Unit::SharedBarrier, _) => (now + chip.phase_check, now + chip.phase_check, Reason::Short),
+            (Unit::SharedBarrier, _) => (now + chip.phase_issue, now + chip.phase_check, Reason::Short),
             (Unit::LoadConstant, _) => {
                 let start = now.max(self.constants);
                 self.constants = start + chip.load_constant;
