@@ -146,8 +146,14 @@ const WAVEFRONTS_OF_LINKS: f64 = 4.0;
 const WIDTHS: [(&str, f64); 3] = [("4", 1.0), ("8", 2.0), ("16", 4.0)];
 const SCHEDULERS: f64 = 4.0;
 
+/// Clocks of the other instructions of loops: around a wait for a phase that has ended, of a turn between two warps,
+/// and around a group of products.
+const PHASE_LOOP: f64 = 7.5;
+const TURN: f64 = 15.5;
+const GROUP_LOOP: f64 = 16.0;
+
 /// The constants and their rules, in the order of the file.
-const RULES: [(&str, Rule); 30] = [
+const RULES: [(&str, Rule); 35] = [
     ("sms", Rule::AsMeasured("n_sms")),
     ("ghz", Rule::AsMeasured("clock")),
     ("fma", Rule::Clocks("cost_fma")),
@@ -178,6 +184,18 @@ const RULES: [(&str, Rule); 30] = [
         // One lane loads 8 bytes: one wavefront of two parts.
         Rule::Of(|m| Ok((m.get("chase_l2")? - (m.get("chase_l1_8")? - WAVEFRONTS_OF_LINKS + 1.0)).round())),
     ),
+    ("phase_issue", Rule::Clocks("barrier_arrive_1_threads")),
+    ("phase_check", Rule::Of(|m| Ok((m.get("barrier_passed_32_threads")? - PHASE_LOOP).round()))),
+    ("phase_latency", Rule::Of(|m| Ok((m.get("barrier_turns_64_threads")? - TURN).round()))),
+    (
+        "product_column",
+        // Of 256 columns.
+        Rule::Of(|m| Ok(product(m)? / 256.0)),
+    ),
+    (
+        "product_latency",
+        Rule::Of(|m| Ok((m.get("products_bf16_256_shared_4_x1")? - 4.0 * product(m)? - GROUP_LOOP).round())),
+    ),
     ("l2_bytes", Rule::AsMeasured("stream_load_l2_shared")),
     ("l2_bytes_own", Rule::AsMeasured("stream_load_l2")),
     ("l2_bytes_alone", Rule::AsMeasured("stream_load_l2_alone")),
@@ -200,6 +218,12 @@ const RULES: [(&str, Rule); 30] = [
     ),
     ("block_gap", Rule::Clocks("spin")),
 ];
+
+/// Returns the clocks of a product, from groups of 4 and of 16.
+fn product(measured: &Measurements) -> Result<f64> {
+    let [few, many] = ["4", "16"].map(|n| measured.get(&format!("products_bf16_256_shared_{n}_x1")));
+    Ok((many? - few?) / (16.0 - 4.0))
+}
 
 /// Blocks whose barriers were measured, in warps: the constant part and the one for each warp come from the ends.
 const BARRIERS: [f64; 2] = [1.0, 32.0];
