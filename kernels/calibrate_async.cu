@@ -40,8 +40,6 @@ __device__ __forceinline__ void measure(int rounds, long long* clocks, Round rou
 // Products of warpgroups ---------------------------------------------------------------------------------------
 
 PRODUCT(float, 128, "k8.f32.tf32.tf32", "", NAMES_64, SUMS_64, 64, 64, 65, 66)
-PRODUCT(E4m3, 128, "k32.f32.e4m3.e4m3", "", NAMES_64, SUMS_64, 64, 64, 65, 66)
-PRODUCT(E4m3, 256, "k32.f32.e4m3.e4m3", "", NAMES_128, SUMS_128, 128, 128, 129, 130)
 
 // The same with A in registers.
 #define FROM_REGISTERS(ELEMENT, N, TYPES, ORDER, NAMES, SUMS, COUNT, A0, A1, A2, A3, B)                               \
