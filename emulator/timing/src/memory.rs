@@ -103,7 +103,11 @@ impl<'a> Memory<'a> {
     }
 
     /// Sends sectors to L2. Those of local memory stay in L1 too.
-    pub(crate) fn store(&mut self, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy) {
+    ///
+    /// The costs of lines of which one sector is stored are those of a part of it. Whole sectors, as products of
+    /// warpgroups leave them, cost their bytes, as kernels of v12 show: with C in FP32, and with C in bf16, of which an
+    /// instruction stores halves of sectors.
+    pub(crate) fn store(&mut self, sectors: &[u64], is_whole: bool, origin: AccessOrigin, now: u64, busy: &mut Busy) {
         let chip = self.chip;
         for &sector in sectors.iter().filter(|&&sector| is_local(sector)) {
             if self.local.find(sector).is_none() {
@@ -115,8 +119,12 @@ impl<'a> Memory<'a> {
             _ => (chip.store_bytes, 1.0, Resource::L2),
         };
         for n in groups(sectors, LINE) {
-            let all = line(n, chip.store_sectors, bytes) * self.active;
-            let alone = line(n, chip.store_sectors_alone, chip.store_bytes_alone);
+            let clocks = |lines_of_one: f64, bytes: f64| match is_whole {
+                true => SECTOR_BYTES * n as f64 / bytes,
+                false => line(n, lines_of_one, bytes),
+            };
+            let all = clocks(chip.store_sectors, bytes) * self.active;
+            let alone = clocks(chip.store_sectors_alone, chip.store_bytes_alone);
             self.stores = self.stores.max(now as f64) + (all * load).max(alone);
             busy[resource as usize] += all.max(alone);
         }

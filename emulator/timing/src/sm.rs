@@ -509,7 +509,7 @@ impl<'a> Sm<'a> {
                 let passed = enter(chip.store_shared_issue[lanes] as f64, wavefronts.into());
                 (passed, passed, Reason::Short)
             }
-            (Unit::LoadGlobal, Access::Global { wavefronts, sectors }) => {
+            (Unit::LoadGlobal, Access::Global { wavefronts, sectors, .. }) => {
                 let wavefronts = u64::from(wavefronts).max(chip.fewest_global[lanes]);
                 let passed = enter(chip.load_global_issue, wavefronts);
                 let warp = &self.warps[warp_index];
@@ -517,11 +517,11 @@ impl<'a> Sm<'a> {
                 let arrival = self.memory.fetch(sectors, warp.origin(), passed, true, &mut self.busy);
                 (passed, arrival + chip.l1_latency[lanes], Reason::Global)
             }
-            (Unit::StoreGlobal, Access::Global { wavefronts, sectors }) => {
+            (Unit::StoreGlobal, Access::Global { wavefronts, sectors, is_whole }) => {
                 let passed = enter(chip.load_global_issue, wavefronts.into());
                 let warp = &self.warps[warp_index];
                 let sectors = warp.trace.sectors(sectors);
-                self.memory.store(sectors, warp.origin(), passed, &mut self.busy);
+                self.memory.store(sectors, is_whole, warp.origin(), passed, &mut self.busy);
                 (passed, passed, Reason::Short)
             }
             (Unit::Copy, Access::Copy { passes, sectors, wavefronts }) => {
@@ -614,7 +614,7 @@ impl<'a> Sm<'a> {
                 }
                 Event::Store { rows, sectors, .. } => {
                     let start = self.copy_box(rows, now);
-                    self.memory.store(trace.sectors(sectors), origin, start, &mut self.busy);
+                    self.memory.store(trace.sectors(sectors), true, origin, start, &mut self.busy);
                     let read = (self.boxes as u64).max(self.memory.takes_store());
                     let warp = &mut self.warps[warp_index];
                     warp.copied = warp.copied.max(read);

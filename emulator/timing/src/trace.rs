@@ -28,6 +28,8 @@ pub enum Access {
         wavefronts: u16,
         /// Distinct sectors that the access touched.
         sectors: Sectors,
+        /// Whether it touches all bytes of each of them, 8 by each lane, and one in each line.
+        is_whole: bool,
     },
     /// A copy from global to shared memory.
     Copy {
@@ -79,6 +81,8 @@ pub struct Trace {
 }
 
 const SECTOR: u64 = 32;
+/// Sectors of a line.
+const LINE: u64 = 4;
 /// First address of local memory in the caches: above every buffer.
 pub(crate) const LOCAL: u64 = 1 << 63;
 /// Bytes of these addresses for each warp, and for the 32 warps that a block has at most.
@@ -117,15 +121,19 @@ impl Trace {
         let mut sectors: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
         distinct(&mut sectors);
         let place = Sectors { first: self.sectors.len() as u32, n: sectors.len() as u16 };
+        let mut starts: Vec<u64> = addresses.iter().flatten().copied().collect();
+        distinct(&mut starts);
+        let apart = sectors.chunk_by(|a, b| a / LINE == b / LINE).all(|line| line.len() == 1);
+        let is_whole = apart && bytes == 8 && starts.len() as u64 * 8 == sectors.len() as u64 * SECTOR;
         self.sectors.extend(sectors);
-        self.touch(Access::Global { wavefronts, sectors: place });
+        self.touch(Access::Global { wavefronts, sectors: place, is_whole });
     }
 
     /// Records that the last instruction copies to these addresses in shared memory, after [`Self::touch_global`].
     pub fn touch_copied(&mut self, addresses: &Addresses, bytes: u32) {
         let wavefronts = rules::shared_cost(addresses, bytes, rules::Direction::Store).wavefronts as u16;
         let (passes, sectors) = match self.steps.last().map(|last| last.access) {
-            Some(Access::Global { wavefronts, sectors }) => (wavefronts, sectors),
+            Some(Access::Global { wavefronts, sectors, .. }) => (wavefronts, sectors),
             _ => (0, Sectors { first: 0, n: 0 }),
         };
         self.touch(Access::Copy { passes, sectors, wavefronts });

@@ -129,7 +129,7 @@ fn results_take_as_long_as_measured() {
     }
     for (bytes, wavefronts, clocks) in [(4, 1, 33.0), (8, 2, 35.0), (16, 4, 40.0)] {
         let sectors = Sectors { first: 0, n: 4 };
-        latency(Unit::LoadGlobal, bytes, Access::Global { wavefronts, sectors }, clocks);
+        latency(Unit::LoadGlobal, bytes, Access::Global { wavefronts, sectors, is_whole: true }, clocks);
     }
 }
 
