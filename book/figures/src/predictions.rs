@@ -24,7 +24,8 @@ fn time(us: f64) -> String {
 
 /// Draws both pictures: predicted over measured, and the error over measured.
 pub(crate) fn draw() -> String {
-    let points = points();
+    let points: Vec<Point> = points().iter().filter(|point| point.set != Set::Asynchronous).cloned().collect();
+    let points = &points[..];
     let n = |set| points.iter().filter(|point| point.set == set).count();
     let close = points.iter().filter(|point| point.error().abs() <= CLOSE).count();
     let mut drawing = Drawing::titled(
@@ -113,7 +114,7 @@ fn marks(drawing: &mut Drawing, points: &[Point], at: impl Fn(&Point) -> (f64, f
 /// A row of the table: its title, and the launches in it.
 type Class = (&'static str, fn(&Point) -> bool);
 
-const CLASSES: [Class; 9] = [
+const CLASSES: [Class; 10] = [
     ("v01", |point| is_of(point, &["sgemm_v01"])),
     ("v02", |point| is_of(point, &["sgemm_v02"])),
     ("v03", |point| is_of(point, &["sgemm_v03"])),
@@ -121,6 +122,7 @@ const CLASSES: [Class; 9] = [
     ("FP64", |point| is_of(point, &["dgemm", "double."])),
     ("transposes", |point| is_of(point, &["transpose"])),
     ("all of the ladder", |point| point.set == Set::Ladder),
+    ("boxes and wgmma", |point| point.set == Set::Asynchronous),
     ("held out: tasks", |point| point.set == Set::HeldOut && point.kernel.contains('.')),
     ("held out: others", |point| point.set == Set::HeldOut && !point.kernel.contains('.')),
 ];

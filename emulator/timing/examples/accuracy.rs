@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p timing --example accuracy -- ladder [PART_OF_A_NAME [M]]` prints them;
 //! `… -- held-out` the kernels that played no part in building the model; `… -- asynchronous` those that copy boxes;
-//! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from; `… -- write ladder` and
-//! `… -- write held-out` renew these lines of it; `… -- profiled [PART_OF_A_NAME]` makes `data/profiled.tsv`, or renews
+//! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from; `… -- write ladder` and the like
+//! renew these lines of it; `… -- profiled [PART_OF_A_NAME]` makes `data/profiled.tsv`, or renews
 //! the lines of some kernels in it.
 
 #![expect(clippy::print_stdout, reason = "an example shows what came out")]
