@@ -39,9 +39,7 @@ __device__ __forceinline__ void measure(int rounds, long long* clocks, Round rou
 
 // Products of warpgroups ---------------------------------------------------------------------------------------
 
-PRODUCT(float, 128, "k8.f32.tf32.tf32", "", NAMES_64, SUMS_64, 64, 64, 65, 66)
-
-// The same with A in registers.
+// The products of v12_tiles.cuh with A in registers.
 #define FROM_REGISTERS(ELEMENT, N, TYPES, ORDER, NAMES, SUMS, COUNT, A0, A1, A2, A3, B)                               \
     __device__ __forceinline__ void multiply(ELEMENT, float (&d)[COUNT], const unsigned (&a)[4],                      \
                                              unsigned long long b)                                                    \

@@ -117,8 +117,7 @@ PRODUCT_ACROSS(64, NAMES_32, SUMS_32, 32, 32, 33, 34)
 PRODUCT_ACROSS(80, NAMES_40, SUMS_40, 40, 40, 41, 42)
 PRODUCT_ACROSS(96, NAMES_48, SUMS_48, 48, 48, 49, 50)
 PRODUCT_ACROSS(112, NAMES_56, SUMS_56, 56, 56, 57, 58)
-PRODUCT(Columns, 128, "k16.f32.bf16.bf16", ", 1, 0", NAMES_64, SUMS_64, 64, 64, 65, 66)
-PRODUCT(float, 128, "k8.f32.tf32.tf32", "", NAMES_64, SUMS_64, 64, 64, 65, 66)  // of E4m3: in v12_tiles.cuh
+PRODUCT(Columns, 128, "k16.f32.bf16.bf16", ", 1, 0", NAMES_64, SUMS_64, 64, 64, 65, 66)  // of others: v12_tiles.cuh
 PRODUCT_ACROSS(144, NAMES_72, SUMS_72, 72, 72, 73, 74)
 // ANCHOR_END: product
 
@@ -164,14 +163,15 @@ __device__ __forceinline__ void multiply_across(float (&acc)[T::SUMS], float (&s
 // ANCHOR_END: multiply
 
 // ANCHOR: store
-// Row and column of a thread's sum number `i` in the 64 columns of its warpgroup. Bits of `i` that name the column:
-constexpr int COLUMN_ACROSS = 2;
-
+// Row and column of a thread's sum number `i` in the 64 columns of its warpgroup.
 __device__ __forceinline__ int2 place_across(int i)
 {
     const int warp = threadIdx.x % GROUP / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
     return make_int2(i / 4 * 8 + lane % 4 * 2 + i % 2, warp * 16 + i / 2 % 2 * 8 + lane / 4);
 }
+
+// The bit of `i` that decides the column.
+constexpr int COLUMN_ACROSS = 2;
 
 // Boxes of C with rows of 128 bytes, of a warpgroup's 64 columns: from `box` on, where they are copied from.
 template <typename T>

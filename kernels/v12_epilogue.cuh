@@ -23,8 +23,9 @@ __device__ __forceinline__ float gelu(float x, float)
     return x * part;
 }
 
-// The same for a C of bf16, by the hyperbolic tangent with 11 bits, 3 more than C has. Of such functions a
-// multiprocessor does 16 per clock, so the two of the above would take twice as long.
+// The same for a C of bf16, by the hyperbolic tangent, whose error is 2^-11: that of the result is up to |x| * 2^-12,
+// less than the rounding of C but for negative x, where the result is small. Of such functions a multiprocessor does
+// 16 per clock, so the two of the above would take twice as long.
 __device__ __forceinline__ float gelu(float x, Bf16)
 {
     float tangent;
@@ -44,8 +45,8 @@ __device__ __forceinline__ void for_all(float (&acc)[COUNT], Change change)
 }
 
 // Accumulators become what C will be; alpha * A * B where nothing is FUSED. `old` is read for beta only. `place` names
-// row and column of accumulator `i`; the column is that of the accumulator with COLUMN's bits of `i`. `load` returns by
-// what the bias of that column is found.
+// row and column of accumulator `i`; bits of `i` that are not in COLUMN do not change the column. `load(bias)` returns
+// a function from `i` to the bias of its column.
 template <bool FUSED, int COLUMN, typename Out, int COUNT, typename Place, typename Load>
 __device__ __forceinline__ void finish(float (&acc)[COUNT], const Epilogue& epilogue, const Out* old, int M, int N,
                                        Place place, Load load)

@@ -37,7 +37,7 @@ struct BiasOfTile {
         }
     }
 
-    // That of accumulator `i`.
+    // The bias of the column of accumulator `i`.
     __device__ __forceinline__ float operator()(int i) const
     {
         const int column = i / 4 * 8 % WARP_SIZE + threadIdx.x % 4 * 2 + i % 2;

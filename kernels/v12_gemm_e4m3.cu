@@ -1,8 +1,8 @@
 // v12_gemm_e4m3.cu: kernels of a library for products of FP8 (e4m3) of any shape: v12_gemm for numbers of 8 bits.
 //
 // Changed since v12_gemm_tf32: numbers have 8 bits, and a step is 128 k. `e4m3`: sums leave the unit after each step,
-// as in v12_fp8. `e4m3_fast`: all sums stay there. The sums of a step of a tile with 256 columns are those of half of
-// them, twice: a thread has no registers for more. Unchanged: B as N x K, tiles, clusters, copies, epilogues.
+// as in v12_fp8. `e4m3_fast`: all sums stay there. A tile with 256 columns takes a step in two halves:
+// a thread has no registers for all sums twice. Unchanged: B as N x K, tiles, clusters, copies, epilogues.
 // C = activation(alpha * A * B + beta * old + bias), any M, N, K. Launch: as the host's table of plans says.
 // arch: compute_90a
 #include "v12_declare.cuh"

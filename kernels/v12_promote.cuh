@@ -9,15 +9,16 @@
 template <typename T>
 __device__ __forceinline__ void promote_steps(float (&sums)[T::SUMS], Ring<T, T::STAGES>& ring, int steps)
 {
-    constexpr int PARTS = T::SUMS > 96 ? 2 : 1, SUMS = T::SUMS / PARTS;
+    constexpr int MOST_TWICE = 96;  // of the 240 registers that a thread has at most
+    constexpr int PARTS = T::SUMS > MOST_TWICE ? 2 : 1, SUMS = T::SUMS / PARTS;
+    static_assert(T::B_BY_K, "columns of B are rows of its tile");
     float acc[SUMS] = {};
     for (int step = 0; step < steps; ++step, ring.advance()) {
         wait(ring.full(), ring.parity);
-        const unsigned a_rows = ring.tiles() + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES;
         #pragma unroll
         for (int part = 0; part < PARTS; ++part) {
             fence_products();
-            multiply_rows<T>(acc, a_rows, ring.tiles() + T::A_BYTES + part * T::BN / PARTS * T::ROW_BYTES, 0);  // new
+            multiply_pair<T>(acc, ring.tiles(), ring.tiles() + part * T::BN / PARTS * T::ROW_BYTES, 0);  // acc is new
             commit_products();
             wait_products<0>();
             if (part + 1 == PARTS) release_shared_tiles(ring.empty());

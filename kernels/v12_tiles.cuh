@@ -107,6 +107,7 @@ BF16_PRODUCT(64, NAMES_32, SUMS_32, 32, 32, 33, 34)
 BF16_PRODUCT(128, NAMES_64, SUMS_64, 64, 64, 65, 66)
 BF16_PRODUCT(192, NAMES_96, SUMS_96, 96, 96, 97, 98)
 BF16_PRODUCT(256, NAMES_128, SUMS_128, 128, 128, 129, 130)
+PRODUCT(float, 128, "k8.f32.tf32.tf32", "", NAMES_64, SUMS_64, 64, 64, 65, 66)
 PRODUCT(float, 256, "k8.f32.tf32.tf32", "", NAMES_128, SUMS_128, 128, 128, 129, 130)
 PRODUCT(E4m3, 128, "k32.f32.e4m3.e4m3", "", NAMES_64, SUMS_64, 64, 64, 65, 66)
 PRODUCT(E4m3, 192, "k32.f32.e4m3.e4m3", "", NAMES_96, SUMS_96, 96, 96, 97, 98)
@@ -131,8 +132,8 @@ __device__ __forceinline__ void multiply_rows(float (&acc)[SUMS], unsigned a_row
 }
 
 // The rows of this thread's warpgroup; A's tile and B's may belong to different pairs.
-template <typename T>
-__device__ __forceinline__ void multiply_pair(float (&acc)[T::SUMS], unsigned a_pair, unsigned b_pair, int adds)
+template <typename T, int SUMS>
+__device__ __forceinline__ void multiply_pair(float (&acc)[SUMS], unsigned a_pair, unsigned b_pair, int adds)
 {
     const unsigned a_rows = a_pair + threadIdx.x / GROUP * T::GROUP_ROWS * T::ROW_BYTES;
     multiply_rows<T>(acc, a_rows, b_pair + T::A_BYTES, adds);

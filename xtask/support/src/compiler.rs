@@ -22,8 +22,8 @@ use crate::nvrtc::{CompileInput, Compiled, DoesNotCompile, LoadedNvrtc, Nvrtc};
 use crate::output::{self, Stop};
 use crate::{interrupt, paths};
 
-/// Time limit for one source; the slowest of the repository takes a few seconds.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Time limit for one source; the slowest of the repository takes half a minute on an idle machine.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// Limit of address space, so that a runaway template does not take the machine's memory.
 #[cfg(unix)]
 const MAX_ADDRESS_SPACE_BYTES: libc::rlim_t = 8 << 30;

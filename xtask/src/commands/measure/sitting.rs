@@ -61,7 +61,8 @@ const ALL: [Part; 8] = {
     [Sums, Counters, Sanitizer, Costs, Ceilings, Duels, Drawn, Times]
 };
 
-/// The kernels of long duels, by a part of their names: the fastest of a step at these sizes.
+/// The kernels of long duels, by a part of their names: the fastest of a step, and those that chapters compare with
+/// them. Of all others on tensor cores there are short ones.
 const DUELS: [(&str, &str, &str); 12] = [
     ("v07", "sgemm_v07_double_buffer", "2048,4096,8192"),
     ("v11", "v11_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
@@ -73,7 +74,7 @@ const DUELS: [(&str, &str, &str); 12] = [
     ("v12", "v12_gemm_tf32_f32", "2048,4096,8192"),
     ("v12", "v12_gemm_f32", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
     ("v12", "v12_gemm_bf16", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
-    ("v12", "gemm_v12_ping_pong", "4096"),
+    ("v12", "gemm_v12_ping_pong", "4096,8192"),
     ("v12", "gemm_v12_fp8", "4096"),
 ];
 
