@@ -172,6 +172,7 @@ unsafe impl DeviceRepr for Epilogue {}
 pub struct Costs {
     pub device: String,
     pub driver: String,
+    /// Of the last times: those of plans that were known to `tune --new` are older.
     pub date: String,
     /// Clusters that have a place at a time, with one block on a multiprocessor, by the number of their blocks: groups
     /// of multiprocessors are not all multiples of a cluster.

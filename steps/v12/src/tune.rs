@@ -355,6 +355,22 @@ mod tests {
         are_fitted::<E4m3>();
     }
 
+    #[test]
+    fn known_kernels_are_not_measured() {
+        let gpu = Gpu::find().expect("the emulated one");
+        let gemm = Gemm::<f32>::load(&gpu.stream).expect("it has kernels");
+        let (new, known) =
+            kernel_names::<f32>().concat().into_iter().partition::<Vec<_>, _>(|name| name.contains("any"));
+        let wanted = Wanted { shapes: &[Shape::square(64)], known: known.into_iter().collect() };
+        let mut measured = Vec::new();
+        let then = &mut |kernel: &str, _, _: &mut dyn FnMut() -> _| {
+            measured.push(kernel.to_owned());
+            Ok(())
+        };
+        f32::each(&gpu, &gemm, &wanted, then).expect("they are right");
+        assert_eq!(measured, new);
+    }
+
     /// Returns the cost of choosing by expected times: the mean time of chosen plans, divided by that of the fastest.
     fn near_the_fastest<T: Factor>(samples: &[Sample], costs: &Costs) -> f64 {
         let mut logs = Vec::new();

@@ -72,7 +72,11 @@ fn check<T: To<R>, R: Output + Real + std::fmt::Debug>(
             let x = activated(product.activation, before);
             let (right, got) = (R::from_f64(x), got[row * n + col]);
             // Half a unit in the last place of bf16, and the error of a tangent with 11 bits.
-            let error = if R::SUFFIX == "f32" { 2e-6 * before.abs() } else { x.abs() / 256.0 + before.abs() / 4096.0 };
+            let error = if R::SUFFIX == "f32" {
+                2e-6 * before.abs()
+            } else {
+                x.abs() / 256.0 + before.abs() / 4096.0
+            };
             let close = product.activation == Activation::Gelu && (got.to_f64() - x).abs() <= error;
             assert!(
                 right == got || close,
@@ -141,8 +145,11 @@ fn every_epilogue<T: To<R>, R: Output + Real + std::fmt::Debug>() {
         let old = stream.clone_htod(&elements::<R>(m * n, 5)).expect("room");
         let bias = Some(&bias);
         // GELU bends near zero.
-        for (activation, scale) in [(Activation::None, 1.0), (Activation::Relu, 1.0), (Activation::Gelu, 1.0 / 64.0)] {
-            let product = Product::<R> { alpha: scale, beta: -3.0 * scale, bias, activation, ..product(shape) };
+        for (activation, scale) in
+            [(Activation::None, 1.0), (Activation::Relu, 1.0), (Activation::Gelu, 1.0 / 64.0)]
+        {
+            let product =
+                Product::<R> { alpha: scale, beta: -3.0 * scale, bias, activation, ..product(shape) };
             check(&gemm, &stream, &product, Some(i));
         }
         let residual = Product {

@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Types of A and B to measure, of v12's: `bf16`, `tf32`, `e4m3`; all without any
     #[arg(value_name = "TYPE", conflicts_with = "search")]
     types: Vec<String>,
-    /// Measure only plans that have no times on record, of v12's
+    /// Measure only kernels that have no times on record, of v12's; changed kernels have some
     #[arg(long, conflicts_with = "search")]
     new: bool,
     /// Search all possible plans of v11 instead of measuring those in use
