@@ -122,7 +122,7 @@ const CLASSES: [Class; 10] = [
     ("FP64", |point| is_of(point, &["dgemm", "double."])),
     ("transposes", |point| is_of(point, &["transpose"])),
     ("all of the ladder", |point| point.set == Set::Ladder),
-    ("boxes and wgmma", |point| point.set == Set::Asynchronous),
+    ("boxes, tensor cores", |point| point.set == Set::Asynchronous),
     ("held out: tasks", |point| point.set == Set::HeldOut && point.kernel.contains('.')),
     ("held out: others", |point| point.set == Set::HeldOut && !point.kernel.contains('.')),
 ];

@@ -41,6 +41,8 @@ chip! {
     ghz: f64,
     /// `ghz` while tensor cores multiply by warpgroups: 16-bit numbers, TF32, 8-bit numbers.
     product_ghz: [f64; 3],
+    /// `ghz` while tensor cores multiply by instructions of one warp.
+    warp_product_ghz: f64,
     /// Clocks between two FFMA on one scheduler.
     fma: u64,
     /// Clocks between two IMAD on one scheduler.
@@ -96,6 +98,8 @@ chip! {
     box_row: f64,
     /// Clocks that a copy of a box takes beyond a load that misses L1.
     box_latency: u64,
+    /// Clocks between two products of one warp with 32 bytes of k, on one scheduler.
+    warp_product: u64,
     /// Clocks of a column of a product of a warpgroup, on one scheduler, and of the least product.
     product_column: f64,
     product_least: u64,

@@ -21,6 +21,8 @@ pub struct Instruction {
     pub columns: u16,
     /// The products so far are a group.
     pub ends_group: bool,
+    /// Bytes of k of a product of one warp: 0 where its time is not known.
+    pub depth: u8,
     /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
 }
@@ -39,6 +41,7 @@ impl From<&sass::Instruction> for Instruction {
             bypasses: instruction.has(Modifier::Bypass),
             pending: pending(instruction),
             columns: if unit == Unit::Product { columns(instruction) } else { 0 },
+            depth: depth(instruction),
             ends_group: instruction.sources().iter().any(|operand| operand.value == Value::Group),
             control: instruction.control,
         }
@@ -57,6 +60,23 @@ fn columns(instruction: &sass::Instruction) -> u16 {
     let size = |modifier: &Modifier| modifier.name().strip_prefix('x')?.parse().ok();
     let columns = instruction.modifiers.iter().find_map(size).unwrap_or(0);
     if instruction.destinations().iter().any(is_result) { columns } else { 0 }
+}
+
+/// Returns the bytes of k of a product of one warp, 16 rows by 8 columns, of numbers whose rate was measured.
+pub(crate) fn depth(instruction: &sass::Instruction) -> u8 {
+    let has = |modifier| instruction.has(modifier);
+    match instruction.operation {
+        Operation::Hmma if has(Modifier::W16816) => 32,
+        Operation::Hmma if has(Modifier::W1688) => {
+            if has(Modifier::Tf32) {
+                32
+            } else {
+                16
+            }
+        }
+        Operation::Hmma if has(Modifier::W1684) && has(Modifier::Tf32) => 16,
+        _ => 0,
+    }
 }
 
 /// Returns the bytes per lane that the instruction moves.
@@ -150,6 +170,8 @@ pub enum Unit {
     Product,
     /// A wait for groups of products: `WARPGROUP.DEPBAR`.
     ProductWait,
+    /// Products of one warp: HMMA.
+    WarpProduct,
     /// Branches, exits, and moves between lanes.
     Branch,
     /// Special registers and other results that take long.
@@ -163,7 +185,7 @@ impl Unit {
             Operation::Imad | Operation::Idp => Self::IntegerFma,
             Operation::Dadd | Operation::Dfma | Operation::Dmul | Operation::Dsetp => Self::Double,
             Operation::Mufu | Operation::Flo | Operation::Popc | Operation::Fchk => Self::Special,
-            Operation::Lds => Self::LoadShared,
+            Operation::Lds | Operation::Ldsm => Self::LoadShared,
             Operation::Sts | Operation::Stsm => Self::StoreShared,
             Operation::Ldg | Operation::Ld | Operation::Ldl => Self::LoadGlobal,
             Operation::Stg | Operation::St | Operation::Stl => Self::StoreGlobal,
@@ -174,6 +196,7 @@ impl Unit {
             Operation::UcgabarWait => Self::ClusterWait,
             Operation::Utmaldg | Operation::Utmastg | Operation::Ublkcp => Self::BoxCopy,
             Operation::Hgmma | Operation::Qgmma => Self::Product,
+            Operation::Hmma => Self::WarpProduct,
             Operation::Warpgroup => Self::ProductWait,
             Operation::Ldc => Self::LoadConstant,
             Operation::Bar => Self::Barrier,
@@ -204,6 +227,7 @@ impl Unit {
             Self::IntegerFma => Some(Resource::IntegerFma),
             Self::Double => Some(Resource::Double),
             Self::Special | Self::Slow => Some(Resource::Special),
+            Self::WarpProduct => Some(Resource::Tensor),
             _ => None,
         }
     }

@@ -10,9 +10,9 @@
 //! on a kernel. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing
 //! Modern NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
 //!
-//! Not modelled, and so refused: atomics, blocks that wait for what others write to memory, tensor cores by
-//! instructions of one warp, blocks that execute too many instructions, local arrays that exceed L1 where each lane has
-//! an index of its own.
+//! Not modelled, and so refused: atomics, blocks that wait for what others write to memory, products of integers and
+//! FP64 on tensor cores, blocks that execute too many instructions, local arrays that exceed L1 where each lane has an
+//! index of its own.
 //!
 //! What goes on by itself (`asynchronous.rs`): a phase of a barrier in shared memory ends in simulated time, when its
 //! arrivals and the bytes of its copies are in; warps wait for the phase that they awaited on the emulated GPU, however

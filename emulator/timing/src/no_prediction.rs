@@ -3,6 +3,8 @@
 use sass::operation::Operation;
 use simt::launch::LaunchRefused;
 
+use crate::instruction::depth;
+
 /// Reason for which there is no prediction. The texts continue "no prediction: ".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPrediction {
@@ -28,15 +30,16 @@ pub enum NoPrediction {
     TooLong { most: u64 },
 }
 
+const NO_PRODUCT: &str = "the model has no time for these products of one warp, and for what feeds them";
+
 /// Returns why the model does not cover an operation, if it does not.
-pub(crate) fn reason(operation: Operation) -> Option<&'static str> {
-    match operation {
+pub(crate) fn reason(instruction: &sass::Instruction) -> Option<&'static str> {
+    match instruction.operation {
         Operation::Atom | Operation::Atomg | Operation::Atoms | Operation::Redg => {
             Some("the model has no time for atomics, which depends on who else is at the address")
         }
-        Operation::Hmma | Operation::Imma | Operation::Bmma | Operation::Dmma | Operation::Ldsm | Operation::Movm => {
-            Some("the model has no time for tensor cores by instructions of one warp, and for what feeds them")
-        }
+        Operation::Hmma if depth(instruction) == 0 => Some(NO_PRODUCT),
+        Operation::Imma | Operation::Bmma | Operation::Dmma | Operation::Movm => Some(NO_PRODUCT),
         Operation::Nanosleep => Some("the model does not know how long a warp sleeps"),
         _ => None,
     }

@@ -126,7 +126,7 @@ impl<'a> Launch<'a> {
         let steps_of_warps = blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.steps);
         let numbers_of_executed: BTreeSet<u32> = steps_of_warps.map(|step| step.instruction).collect();
         let executed = || numbers_of_executed.iter().filter_map(|&i| code.instructions.get(i as usize));
-        let mut refused = executed().filter_map(|i| Some((i.operation, reason(i.operation)?)));
+        let mut refused = executed().filter_map(|i| Some((i.operation, reason(i)?)));
         if let Some((operation, why)) = refused.next() {
             return Err(NoPrediction::Instruction { operation, why });
         }
@@ -290,12 +290,13 @@ fn orders_blocks(instruction: &sass::Instruction) -> bool {
     }
 }
 
-/// Returns the clock while the tensor cores execute products such as this one of a warpgroup.
+/// Returns the clock while the tensor cores execute products such as this one.
 fn product_ghz(chip: &Chip, instruction: &sass::Instruction) -> Option<f64> {
     let [short, tf32, bytes] = chip.product_ghz;
     match instruction.operation {
         Operation::Hgmma if instruction.has(Modifier::Tf32) => Some(tf32),
         Operation::Hgmma => Some(short),
+        Operation::Hmma => Some(chip.warp_product_ghz),
         Operation::Qgmma => Some(bytes),
         _ => None,
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use program::{MemSpace, tensor::Run};
 use simt::lock::{into_inner, lock};
-use simt::memory::rules::Addresses;
+use simt::memory::rules::{Addresses, Direction};
 use simt::trace::{self, Observer};
 
 use crate::trace::{Block, Event, LOCAL, LOCAL_OF_BLOCK, LOCAL_OF_WARP, Trace};
@@ -89,7 +89,7 @@ impl Observer for Recording {
         let mut recorded = lock(recorded);
         let Some(trace) = recorded.block.warps.get_mut(warp as usize) else { return };
         let (from, to) = step.copy.map_or((None, None), |copy| (copy.from, Some(copy.to)));
-        let access = step.access.or(from);
+        let access = step.access.or(from).or(step.matrices.map(rows_of_matrices));
         let is_wanted = match self.detail {
             Detail::All => step.first,
             _ => matches!(&access, Some(access) if access.space == MemSpace::Global),
@@ -195,6 +195,11 @@ fn record(trace: &mut Trace, access: trace::Access, position: u64, warp: u32) {
         }
         MemSpace::Const | MemSpace::Param | MemSpace::Generic => {}
     }
+}
+
+/// Returns the rows of matrices as an access. The rows of each pass together; those of two never do, as of stores.
+fn rows_of_matrices(matrices: Box<trace::Matrices>) -> trace::Access {
+    trace::Access { direction: Direction::Store, ..matrices.rows }
 }
 
 /// Converts addresses of local memory to those in the caches: the words of all lanes lie side by side.

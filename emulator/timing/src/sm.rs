@@ -394,6 +394,7 @@ impl<'a> Sm<'a> {
             Unit::Special | Unit::Slow => chip.special,
             Unit::Uniform => chip.uniform,
             Unit::SharedBarrier => chip.phase_issue,
+            Unit::WarpProduct => chip.warp_product * u64::from(instruction.depth) / 32,
             _ => 1,
         };
         scheduler.units[unit as usize] = now + clocks;

@@ -65,6 +65,14 @@ fn barriers_in_shared_memory_take_as_long_as_measured() {
 }
 
 #[test]
+fn products_of_one_warp_take_as_long_as_measured() {
+    check("mma_bf16", 512, 392.0);
+    check("mma_bf16_chain", 32, 393.0);
+    check("load_matrices_many", 512, 1023.8);
+    check("load_matrices_chain", 32, 550.0);
+}
+
+#[test]
 fn matrices_are_stored_in_four_wavefronts() {
     check("store_matrices_many", 128, 259.7);
     check("store_matrices_many", 512, 1024.0);

@@ -21,6 +21,7 @@ fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
         pending: 0,
         columns: 0,
         ends_group: false,
+        depth: 0,
         control: Control { stall: 1, ..Control::default() },
     }
 }

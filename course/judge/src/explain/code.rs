@@ -130,9 +130,14 @@ fn unit(unit: timing::Unit) -> Unit {
         On::LoadShared | On::StoreShared => Unit::Shared,
         On::LoadGlobal | On::StoreGlobal | On::Copy | On::BoxCopy => Unit::Global,
         On::Barrier | On::SharedBarrier | On::ClusterArrive | On::ClusterWait => Unit::Barrier,
-        On::LoadConstant | On::Branch | On::CopyGroup | On::CopyWait | On::Product | On::ProductWait | On::Slow => {
-            Unit::Other
-        }
+        On::LoadConstant
+        | On::Branch
+        | On::CopyGroup
+        | On::CopyWait
+        | On::Product
+        | On::ProductWait
+        | On::WarpProduct
+        | On::Slow => Unit::Other,
     }
 }
 

@@ -53,6 +53,18 @@ pub(crate) fn find(kernel: &str, [m, n, k]: [u32; 3]) -> Option<(&'static str, [
     Some((file, [a, b], if maps_c { Ok(c) } else { Err(c.bytes()) }))
 }
 
+/// Returns the file of a kernel on tensor cores that takes matrices by their addresses, the bytes of an element of A
+/// and B and of one of C, and whether it takes alpha.
+pub(crate) fn find_unmapped(kernel: &str) -> Option<(String, [usize; 2], bool)> {
+    let result = |name: &str| if name.ends_with("_bf16") { 2 } else { 4 };
+    match kernel.split_once("gemm_v10_") {
+        Some(("bf16", name)) => Some((format!("v10_{name}"), [2, 4], false)),
+        Some((_, name)) => Some((format!("v10_{name}"), [4, 4], false)),
+        None if kernel.starts_with("gemm_v12_mma_ring") => Some(("v12_mma_ring".into(), [2, result(kernel)], true)),
+        None => None,
+    }
+}
+
 impl Mapped {
     /// Returns A and B of a product of floats as the large kernels of v11 take them.
     pub(crate) fn factors_of_v11([m, n, k]: [u32; 3]) -> [Self; 2] {

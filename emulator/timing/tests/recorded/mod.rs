@@ -185,7 +185,8 @@ pub(crate) fn profiled() -> Vec<Launch> {
 /// Part of the highest clock from which on a launch counts as one with that clock.
 const FULL_CLOCK: f64 = 0.99;
 
-/// Launches of the book's record whose kernels copy boxes of matrices, at the highest clock of the GPU.
+/// Launches of the book's record whose kernels copy boxes of matrices, or multiply on tensor cores, and that had the
+/// highest clock of the GPU.
 pub(crate) fn mapped() -> Vec<Launch> {
     let record = Record::load(&root().join("book/data/h200.json")).expect("a record");
     let launch = |measurement: records::record::Measurement| {
@@ -195,10 +196,21 @@ pub(crate) fn mapped() -> Vec<Launch> {
             return None;
         }
         let shape = [measurement.shape.m, measurement.shape.n, measurement.shape.k].map(|size| size as u32);
-        let (file, factors, c) = mapped::find(&measurement.kernel, shape)?;
-        let sizes = shape.map(|size| Given::Int(size as i32));
-        let c = c.map_or_else(Given::Buffer, Given::Map);
-        let matrices = factors.map(Given::Map).into_iter().chain([c]);
+        let sizes = shape.map(|size| Given::Int(size as i32)).into_iter();
+        let (file, arguments): (String, Vec<Given>) = match mapped::find_unmapped(&measurement.kernel) {
+            Some((file, [factor, result], has_alpha)) => {
+                let [m, n, k] = shape.map(|size| size as usize);
+                let bytes = [m * k * factor, k * n * factor, m * n * result];
+                let alpha = has_alpha.then_some(Given::Float(1.0));
+                (file, sizes.chain(alpha).chain(bytes.map(Given::Buffer)).collect())
+            }
+            None => {
+                let (file, factors, c) = mapped::find(&measurement.kernel, shape)?;
+                let c = c.map_or_else(Given::Buffer, Given::Map);
+                let matrices = factors.map(Given::Map).into_iter().chain([c]);
+                (file.to_owned(), sizes.chain([Given::Float(1.0)]).chain(matrices).collect())
+            }
+        };
         Some(Launch {
             set: Set::Asynchronous,
             name: measurement.kernel.clone(),
@@ -209,7 +221,7 @@ pub(crate) fn mapped() -> Vec<Launch> {
             grid: passed.grid,
             block: passed.block,
             dynamic_shared: passed.dynamic_shared,
-            arguments: sizes.into_iter().chain([Given::Float(1.0)]).chain(matrices).collect(),
+            arguments,
         })
     };
     record.measurements.into_iter().filter_map(launch).collect()
