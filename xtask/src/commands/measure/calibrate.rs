@@ -153,7 +153,7 @@ const TURN: f64 = 15.5;
 const GROUP_LOOP: f64 = 16.0;
 
 /// The constants and their rules, in the order of the file.
-const RULES: [(&str, Rule); 35] = [
+const RULES: [(&str, Rule); 36] = [
     ("sms", Rule::AsMeasured("n_sms")),
     ("ghz", Rule::AsMeasured("clock")),
     ("fma", Rule::Clocks("cost_fma")),
@@ -187,6 +187,8 @@ const RULES: [(&str, Rule); 35] = [
     ("phase_issue", Rule::Clocks("barrier_arrive_1_threads")),
     ("phase_check", Rule::Of(|m| Ok((m.get("barrier_passed_32_threads")? - PHASE_LOOP).round()))),
     ("phase_latency", Rule::Of(|m| Ok((m.get("barrier_turns_64_threads")? - TURN).round()))),
+    // Four warps for each scheduler.
+    ("warp_product", Rule::Of(|m| Ok((m.get("mma_bf16_512_threads")? / SCHEDULERS).round()))),
     (
         "product_column",
         // Of 256 columns.
