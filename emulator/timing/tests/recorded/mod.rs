@@ -165,7 +165,12 @@ pub(crate) fn profiled() -> Vec<Launch> {
         let sizes = shape.iter().take(if shape[2] == 0 { 2 } else { 3 });
         let sizes = sizes.map(|&size| Given::Int(size as i32));
         let floats = one.floats.into_iter().map(Given::Float);
-        let buffers = one.buffers.into_iter().map(Given::Buffer);
+        let matrices = match mapped::find(&one.kernel, shape) {
+            Some((_, factors, c)) => {
+                factors.map(Given::Map).into_iter().chain([c.map_or_else(Given::Buffer, Given::Map)]).collect()
+            }
+            None => one.buffers.into_iter().map(Given::Buffer).collect::<Vec<_>>(),
+        };
         Launch {
             set: Set::Ladder,
             name: one.kernel.clone(),
@@ -176,7 +181,7 @@ pub(crate) fn profiled() -> Vec<Launch> {
             grid: one.grid,
             block: one.block,
             dynamic_shared: one.dynamic_shared,
-            arguments: sizes.chain(floats).chain(buffers).collect(),
+            arguments: sizes.chain(floats).chain(matrices).collect(),
         }
     };
     record.launches.into_iter().map(launch).collect()
