@@ -2,6 +2,9 @@
 //!
 //! Each measurement stands alone: where one fails, its record has the error, and the next one follows.
 
+#[cfg(test)]
+mod tests;
+
 use std::process::Command;
 
 use catalog::statistics::median;
@@ -9,6 +12,7 @@ use cudarc::driver::{CudaFunction, CudaSlice, DevicePtr as _, DeviceRepr, Launch
 use harness::map::{Element, Matrix, Swizzle, TensorMap};
 use harness::{Gpu, KernelSource, StepError, code, session};
 
+use crate::workers::{self, Measured, Measurement, Tally};
 use crate::{REPEATS, print};
 
 /// The kernels, `kernels/calibrate_async.cu`.
@@ -83,37 +87,60 @@ const LOOPS: [Loop; 29] = [
     ("barrier_cluster_relaxed_2", 256, 2, UNROLL),
 ];
 
-/// Measures all, those first that are needed most.
-pub(crate) fn all(gpu: Gpu, ghz: f64, skip: usize) -> Result<(), StepError> {
-    let n_sms = gpu.info.n_sms as u32;
-    let mut reports = Reports { gpu, ghz, skip, n: 0, is_over: false };
+/// Measures all in worker processes.
+pub(crate) fn all(gpu: Gpu, ghz: f64) -> Result<Tally, StepError> {
+    let measurements = measurements(gpu.info.n_sms as u32, ghz);
+    if let Err(why) = session::load_cubin(&gpu, CODE.cubin, "products_none") {
+        print(&workers::error("asynchronous", &why))?;
+        return Ok(Tally { all: measurements.len(), failed: measurements.len() });
+    }
+    let is_emulated = gpu.emulator.is_some();
+    // Its memory is for the workers.
+    drop(gpu);
+    let start = |skip: usize| {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["--skip", &skip.to_string(), "--ghz", &ghz.to_string()]);
+        command.args(is_emulated.then_some("--emulate"));
+        Ok(command)
+    };
+    let names: Vec<String> = measurements.into_iter().map(|measurement| measurement.name).collect();
+    workers::supervise(&names, start, &mut print)
+}
+
+/// Measures as a worker, after so many measurements that other workers made.
+pub(crate) fn after(skip: usize, gpu: &Gpu, ghz: f64) -> Result<(), StepError> {
+    let measurements = measurements(gpu.info.n_sms as u32, ghz);
+    workers::work(gpu, measurements.get(skip..).unwrap_or_default(), &mut print)
+}
+
+/// Returns all measurements, those first that are needed most.
+fn measurements(n_sms: u32, ghz: f64) -> Vec<Measurement> {
+    let mut all = Vec::new();
     for (element, n) in PRODUCTS {
         for from in ["shared", "registers"] {
             for groups in [1, 2] {
                 for chain in CHAINS {
                     let kernel = format!("products_{element}_{n}_{from}_{chain}");
-                    let name = format!("{kernel}_x{groups}");
-                    reports.report(&name, |gpu| {
+                    all.push(Measurement::new(format!("{kernel}_x{groups}"), move |gpu| {
                         Bench::new(gpu, &kernel, [1, groups * GROUP], tiles_bytes(n))?.measure(1.0, &sink(gpu)?)
-                    })?;
+                    }));
                 }
             }
         }
     }
     for (kernel, threads, blocks, per_round) in LOOPS {
-        let name = format!("{kernel}_{threads}_threads");
-        reports.report(&name, |gpu| Bench::new(gpu, kernel, [blocks, threads], 0)?.measure(per_round, &sink(gpu)?))?;
+        all.push(Measurement::new(format!("{kernel}_{threads}_threads"), move |gpu| {
+            Bench::new(gpu, kernel, [blocks, threads], 0)?.measure(per_round, &sink(gpu)?)
+        }));
     }
-    for copy in copies() {
-        reports.report(&copy.name(), |gpu| copy.measure(gpu, n_sms))?;
-    }
+    all.extend(copies().into_iter().map(|copy| Measurement::new(copy.name(), move |gpu| copy.measure(gpu, n_sms))));
     for (blocks, ms) in LOADS.into_iter().chain([(n_sms, LOAD_MS), (n_sms, LONG_LOAD_MS)]) {
         for element in ["bf16", "tf32", "e4m3"] {
             let name = format!("clock_products_{element}_256_{blocks}_blocks_{ms}_ms");
-            reports.report(&name, |gpu| clock_under_load(gpu, element, blocks, ms, ghz))?;
+            all.push(Measurement::new(name, move |gpu| clock_under_load(gpu, element, blocks, ms, ghz)));
         }
     }
-    Ok(())
+    all
 }
 
 /// Bytes of the tiles of `products_*`.
@@ -123,56 +150,6 @@ const fn tiles_bytes(n: u32) -> u32 {
 
 fn sink(gpu: &Gpu) -> Result<Rest, StepError> {
     Ok(Rest::Sink(gpu.stream.alloc_zeros(1024)?))
-}
-
-struct Measured {
-    value: f64,
-    unit: &'static str,
-    /// What the value was computed from.
-    raw: serde_json::Value,
-}
-
-/// Measurements one after another. After an error the others follow in another process, because a kernel that goes
-/// wrong takes all with it that its process has on the GPU.
-struct Reports {
-    gpu: Gpu,
-    ghz: f64,
-    /// Measurements that were made in other processes, and those so far.
-    skip: usize,
-    n: usize,
-    /// Whether another process has made the rest.
-    is_over: bool,
-}
-
-impl Reports {
-    /// Prints a measurement, or why there is none.
-    fn report(
-        &mut self, name: &str, measure: impl FnOnce(&Gpu) -> Result<Measured, StepError>,
-    ) -> Result<(), StepError> {
-        self.n += 1;
-        if self.is_over || self.n <= self.skip {
-            return Ok(());
-        }
-        let gpu = &self.gpu;
-        match measure(gpu).and_then(|measured| Ok(gpu.stream.synchronize().map(|()| measured)?)) {
-            Ok(Measured { value, unit, raw }) => {
-                print(&serde_json::json!({"name": name, "value": value, "unit": unit, "raw": raw}))
-            }
-            Err(error) => {
-                print(&serde_json::json!({"name": name, "error": error.to_string()}))?;
-                self.is_over = true;
-                let rest = std::env::current_exe().and_then(|program| {
-                    let mut command = Command::new(program);
-                    command.arg("--skip").arg(self.n.to_string()).arg("--ghz").arg(self.ghz.to_string());
-                    if gpu.emulator.is_some() {
-                        command.arg("--emulate");
-                    }
-                    command.status()
-                });
-                rest.map(drop).map_err(|error| StepError::CouldNot(format!("the rest was not measured: {error}")))
-            }
-        }
-    }
 }
 
 /// The arguments of a kernel after the rounds and the clocks.

@@ -8,6 +8,7 @@ mod asynchronous;
 mod clocks;
 mod device;
 mod memory;
+mod workers;
 
 use std::process::ExitCode;
 
@@ -15,6 +16,8 @@ use catalog::statistics::median;
 use clap::Parser;
 use harness::device::{DeviceChoice, choose_driver};
 use harness::{Gpu, KernelSource, StepError, code, out};
+
+use crate::workers::Tally;
 
 /// The kernels with the loops, `kernels/calibrate.cu`.
 const CODE: KernelSource = code!("calibrate");
@@ -54,7 +57,7 @@ fn run(cli: &Cli) -> Result<(), StepError> {
         Gpu::real().map_err(|why| StepError::CouldNot(format!("no GPU to measure: {why}")))?
     };
     if let (Some(skip), Some(ghz)) = (cli.skip, cli.ghz) {
-        return asynchronous::all(gpu, ghz, skip);
+        return asynchronous::after(skip, &gpu, ghz);
     }
     let info = &gpu.info;
     print(&serde_json::json!({
@@ -63,15 +66,20 @@ fn run(cli: &Cli) -> Result<(), StepError> {
         "driver": info.driver,
         "date": catalog::time::now(),
     }))?;
-    if cli.emulate {
-        return asynchronous::all(gpu, 0.0, 0);
-    }
-    let ghz = device::all(&gpu)?;
-    if !cli.asynchronous {
+    let ghz = if cli.emulate { 0.0 } else { device::all(&gpu)? };
+    let is_alone = cli.emulate || cli.asynchronous;
+    if !is_alone {
         clocks::all(&gpu)?;
         memory::all(&gpu, ghz)?;
     }
-    asynchronous::all(gpu, ghz, 0)
+    let Tally { all, failed } = asynchronous::all(gpu, ghz)?;
+    if failed > 0 {
+        eprintln!("{failed} of {all} measurements of what goes on by itself failed");
+    }
+    if is_alone && failed == all {
+        return Err(StepError::CouldNot("nothing was measured".into()));
+    }
+    Ok(())
 }
 
 /// Prints the record of a measured value: its name, such as `cost_fma`, and its unit, such as `clocks` or `ns`.
