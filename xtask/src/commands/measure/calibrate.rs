@@ -35,8 +35,8 @@ pub(crate) struct Args {
 pub(super) const FOLDER: &str = "emulator/timing/data";
 /// The file that a GPU without one begins with.
 const FIRST: &str = "h200.json";
-/// Limits of the program `calibrate`.
-const TIME_LIMIT: Duration = Duration::from_secs(300);
+/// Limits of the program `calibrate`, which starts a process anew after each kernel that goes wrong.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
 const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
@@ -78,7 +78,11 @@ fn measure() -> Result<String> {
     let ended =
         process::run(command, TIME_LIMIT, MAX_OUTPUT_BYTES, &interrupt::happened).context("starting calibrate")?;
     interrupt::check("nothing was written")?;
-    ensure!(ended.status.success(), "{}", ended.errors.trim().trim_start_matches("error: "));
+    let errors = ended.errors.trim();
+    ensure!(ended.status.success(), "{}", errors.trim_start_matches("error: "));
+    if !errors.is_empty() {
+        output::note(errors);
+    }
     String::from_utf8(ended.output).context("calibrate printed something that is not text")
 }
 
@@ -119,15 +123,20 @@ impl Measurements {
         Ok(Self { from: format!("cargo xtask calibrate, {device}, CUDA {driver}, {day}"), device, values })
     }
 
-    /// Returns a measurement, which has to be there and above zero.
+    /// Returns a measurement, which has to be above zero. It may be [`Missing`].
     fn get(&self, name: &str) -> Result<f64> {
         match self.values.get(name) {
             Some(value) if *value > 0.0 => Ok(*value),
             Some(value) => bail!("measured {name} = {value}, which is out of range"),
-            None => bail!("there is no measurement called {name}"),
+            None => Err(Missing.into()),
         }
     }
 }
+
+/// A measurement that was not made: this GPU has no such instructions, or the program was an earlier one.
+#[derive(Debug, thiserror::Error)]
+#[error("not measured")]
+struct Missing;
 
 enum Rule {
     /// Clocks: whole ones, because the hardware has no others; the loop itself adds some hundredths.
@@ -238,17 +247,18 @@ fn barrier(measured: &Measurements) -> Result<(f64, f64)> {
 }
 
 impl Rule {
-    /// Returns the value, as the file has it.
-    fn value(&self, measured: &Measurements) -> Result<Value> {
-        Ok(match self {
-            Rule::Clocks(name) => number(measured.get(name)?.round()).into(),
-            Rule::AsMeasured(name) => number(measured.get(name)?).into(),
-            Rule::Of(value) => number(value(measured)?).into(),
+    /// Returns the value, as the file has it, or `None` where a measurement is missing.
+    fn value(&self, measured: &Measurements) -> Result<Option<Value>> {
+        let value = match self {
+            Rule::Clocks(name) => measured.get(name).map(|value| number(value.round()).into()),
+            Rule::AsMeasured(name) => measured.get(name).map(|value| number(value).into()),
+            Rule::Of(value) => value(measured).map(|value| number(value).into()),
             Rule::OfWidths(value) => {
                 let values = WIDTHS.iter().map(|(bytes, wavefronts)| value(measured, bytes, *wavefronts).map(number));
-                values.collect::<Result<Vec<Number>>>()?.into()
+                values.collect::<Result<Vec<Number>>>().map(Value::from)
             }
-        })
+        };
+        value.map(Some).or_else(|error| if error.is::<Missing>() { Ok(None) } else { Err(error) })
     }
 }
 
@@ -283,7 +293,7 @@ struct Updated {
     text: String,
     /// `fma: 1, was 2`
     changes: Vec<String>,
-    /// Constants that no rule gives.
+    /// Constants that no measurement gives.
     left: Vec<String>,
 }
 
@@ -298,9 +308,9 @@ fn update(old: &str, measured: &Measurements, is_new: bool) -> Result<Updated> {
     file.name.clone_from(&measured.device);
     let (mut changes, mut left) = (Vec::new(), Vec::new());
     for Constant { constant, value: was, measured: origin, .. } in &mut file.constants {
-        match RULES.iter().find(|(name, _)| name == constant) {
-            Some((_, rule)) => {
-                let value = rule.value(measured).with_context(|| constant.clone())?;
+        let rule = RULES.iter().find(|(name, _)| name == constant);
+        match rule.map(|(_, rule)| rule.value(measured)).transpose().with_context(|| constant.clone())?.flatten() {
+            Some(value) => {
                 if *was != value {
                     changes.push(format!("{constant}: {value}, was {was}"));
                 }
@@ -315,5 +325,6 @@ fn update(old: &str, measured: &Measurements, is_new: bool) -> Result<Updated> {
             }
         }
     }
+    ensure!(RULES.iter().any(|(name, _)| !left.iter().any(|left| left == name)), "calibrate measured no constant");
     Ok(Updated { text: serde_json::to_string_pretty(&file)? + "\n", changes, left })
 }
