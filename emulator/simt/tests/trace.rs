@@ -2,13 +2,15 @@
 
 mod common;
 
+use std::sync::Mutex;
+
 use common::header;
 use program::MemSpace;
 use simt::gpu::{Geometry, Gpu};
 use simt::launch::LaunchOptions;
 use simt::memory::rules::{self, Direction};
 use simt::report::LaunchReport;
-use simt::trace::{Step, TraceSelection};
+use simt::trace::{Event, Observer, Step, TraceSelection};
 
 /// Each thread loads a word, 8 bytes apart, stores it to shared memory, waits and, in odd lanes only, stores it back.
 const KERNEL: &str = include_str!("ptx/traced.ptx");
@@ -77,4 +79,73 @@ fn no_more_steps_are_kept_than_asked_for() {
     let (_, _, steps) = traced(TraceSelection { max_steps: 3, ..one_warp(0, 0) });
     assert_eq!(steps.len(), 3);
     assert!(traced(one_warp(0, 9)).2.is_empty());
+}
+
+/// An event with its block and its warp.
+type Observed = (u64, u32, Event);
+
+/// Keeps the events of warps; blocks with an even number are done once they have started a copy.
+#[derive(Default)]
+struct Events(Mutex<Vec<Observed>>);
+
+impl Observer for Events {
+    fn observes(&self, _: u64, _: u32) -> bool {
+        true
+    }
+
+    fn is_done(&self, block: u64) -> bool {
+        let events = self.0.lock().expect("no test panics with it");
+        block.is_multiple_of(2)
+            && events.iter().any(|(of, _, event)| *of == block && matches!(event, Event::Load { .. }))
+    }
+
+    fn step(&self, _: u64, _: u32, _: Step) {}
+
+    fn event(&self, block: u64, warp: u32, _: u32, event: Event) {
+        self.0.lock().expect("no test panics with it").push((block, warp, event));
+    }
+}
+
+/// Returns the events of two blocks of `awaited_copy.ptx` that copy their own numbers, and what they have stored.
+fn events() -> (Vec<Observed>, [Vec<u32>; 2], LaunchReport) {
+    let gpu = Gpu::with_memory(1 << 24);
+    let module = gpu.load(include_str!("ptx/awaited_copy.ptx")).expect("it is valid");
+    let kernel = &module.kernels()[0];
+    let buffer = gpu.upload(&[[1_u32; 64], [0; 64], [2; 64], [0; 64]].concat());
+    let params = kernel.param_block(&[buffer.into()]).expect("its parameter");
+    let events = Events::default();
+    let request = Geometry::line(2, 64).request(params, LaunchOptions::default());
+    let report = gpu.observe(kernel, &request, &events).expect("it starts");
+    let stored = [256, 768].map(|offset| gpu.read(buffer + offset, 64));
+    (events.0.into_inner().expect("no test panics with it"), stored, report)
+}
+
+#[test]
+fn events_are_those_of_the_barrier_and_of_the_copy() {
+    let (events, _, report) = events();
+    assert!(report.mistakes.is_empty(), "{:?}", report.mistakes);
+    let of_warp = |wanted| {
+        let of_warp = events.iter().filter(move |(block, warp, _)| (*block, *warp) == (1, wanted));
+        of_warp.map(|(_, _, event)| event.clone()).collect::<Vec<_>>()
+    };
+    let all = Event::Meet { id: 0, threads: 0, waits: true };
+    let [init, meet, arrive, load, waits @ ..] = &of_warp(0)[..] else { panic!("{:?}", of_warp(0)) };
+    let Event::Init { barrier, arrivals: 1 } = *init else { panic!("{init:?}") };
+    assert_eq!(*meet, all);
+    assert_eq!(*arrive, Event::Arrive { barrier, is_remote: false, arrivals: 1, bytes: 256 });
+    let Event::Load { barrier: of_copy, blocks: 1, bytes: 256, runs } = load else { panic!("{load:?}") };
+    assert_eq!((*of_copy, runs.iter().map(|run| run.bytes).sum::<u32>()), (barrier, 256));
+    // Each lane waits.
+    let has_ended = |event: &&Event| **event == Event::Wait { barrier, ended: Some(1) };
+    assert_eq!(waits.iter().filter(has_ended).count(), 32, "{waits:?}");
+    let second = of_warp(1);
+    assert_eq!((second.first(), second.iter().filter(has_ended).count()), (Some(&all), 32), "{second:?}");
+}
+
+#[test]
+fn a_block_ends_when_all_is_known_of_it() {
+    let (events, [done, whole], _) = events();
+    assert_eq!((done, whole), (vec![0; 64], vec![2; 64]));
+    let is_wait = |event: &Event| matches!(event, Event::Wait { .. });
+    assert!(!events.iter().any(|(block, _, event)| *block == 0 && is_wait(event)), "{events:?}");
 }
