@@ -128,11 +128,13 @@ impl Prediction {
         all.find(|bound| bound.unit == unit)
     }
 
-    /// Returns why the time may be too short: tensor cores at work can take more power than the GPU may.
+    /// Returns the reason for which the time may be too short: tensor cores can take more power than the GPU may.
     pub fn caveat(&self) -> Option<String> {
         self.of_unit(unit::TENSOR)?;
         let ghz = self.ghz;
-        Some(format!("at {ghz} GHz, which the power limit may not allow while tensor cores work: it takes no less"))
+        Some(format!(
+            "at {ghz} GHz, the clock while tensor cores work; at the power limit it is lower, and the time longer"
+        ))
     }
 
     /// Returns the time of a unit in clocks, summed over all multiprocessors.

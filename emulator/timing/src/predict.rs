@@ -80,8 +80,9 @@ pub fn predict_with_timeline(
 }
 
 /// A launch whose blocks have been recorded.
-struct Launch<'a> {
-    chip: &'a Chip,
+struct Launch {
+    /// At the clock of the launch.
+    chip: Chip,
     program: Vec<Instruction>,
     occupancy: Occupancy,
     /// Bytes of shared memory of the blocks on one SM.
@@ -92,11 +93,10 @@ struct Launch<'a> {
     blocks: Vec<Block>,
     /// [`Setting::beside`].
     beside: Vec<f64>,
-    ghz: f64,
 }
 
-impl<'a> Launch<'a> {
-    fn new(chip: &'a Chip, loaded: LoadedCode<'_>, request: &LaunchRequest) -> Result<Self, NoPrediction> {
+impl Launch {
+    fn new(chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest) -> Result<Self, NoPrediction> {
         let LoadedCode { code, kernel, gpu } = loaded;
         let threads = request.block.iter().fold(1, |all: u32, &one| all.saturating_mul(one));
         let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(request.dynamic_shared);
@@ -169,7 +169,7 @@ impl<'a> Launch<'a> {
             None => Reach::default(),
         };
         Ok(Self {
-            chip,
+            chip: at_clock(chip, executed().filter_map(|i| product_ghz(chip, i)).fold(chip.ghz, f64::min)),
             program: code.instructions.iter().map(Instruction::from).collect(),
             occupancy,
             shared: shared_of_sm,
@@ -178,7 +178,6 @@ impl<'a> Launch<'a> {
             sample,
             blocks,
             beside,
-            ghz: executed().filter_map(|i| product_ghz(chip, i)).fold(chip.ghz, f64::min),
         })
     }
 
@@ -202,22 +201,22 @@ impl<'a> Launch<'a> {
             reach: &self.reach,
             window,
         };
-        let outcome = simulate(self.chip, &self.program, &blocks, setting);
+        let outcome = simulate(&self.chip, &self.program, &blocks, setting);
         if outcome.is_stuck { Err(NoPrediction::WaitsForOthers) } else { Ok(outcome) }
     }
 
     /// Extends the simulated blocks to the whole launch.
     fn prediction(&self, outcome: &Outcome) -> Prediction {
-        let chip = self.chip;
+        let chip = &self.chip;
         let clocks = self.sample.clocks(outcome);
-        let us = |clocks: f64| clocks / self.ghz / 1e3;
+        let us = |clocks: f64| clocks / chip.ghz / 1e3;
         let n_simulated = self.blocks.len() as u64;
         let scale = self.of_one_sm() / n_simulated.max(1) as f64;
         let (bounds, parts) = bounds(|resource| us(outcome.busy[resource as usize] * scale));
         Prediction {
             clocks,
             us: us(clocks) + chip.launch_ns / 1e3,
-            ghz: self.ghz,
+            ghz: chip.ghz,
             occupancy: self.occupancy,
             bounds,
             parts,
@@ -288,6 +287,11 @@ fn orders_blocks(instruction: &sass::Instruction) -> bool {
         Operation::Cctl => instruction.has(Modifier::Ivall),
         _ => false,
     }
+}
+
+/// Returns a chip whose SMs run at another clock. Device memory has its own.
+fn at_clock(chip: &Chip, ghz: f64) -> Chip {
+    Chip { ghz, dram_bytes: chip.dram_bytes * chip.ghz / ghz, ..chip.clone() }
 }
 
 /// Returns the clock while the tensor cores execute products such as this one.

@@ -106,10 +106,13 @@ impl Waves {
         let mut counts = Counts::new(n);
         for (wave, weight) in plan(n_waves, LOOKUPS / per_wave.max(1)) {
             let translations = self.translations(wave, &classes);
-            let of_blocks = self.in_flight.min(self.n_blocks() - wave * self.in_flight) as f64;
+            let of_first = |n: u64| self.in_flight.min(n.saturating_sub(wave * self.in_flight)) as f64;
             for touch in &touches {
-                // The last wave of a line may be short.
-                let blocks = if matches!(classes[touch.class], Class::Listed(_)) { of_blocks } else { 1.0 };
+                // The last wave of a line may be short, and not all blocks are listed.
+                let (of_blocks, blocks) = match &classes[touch.class] {
+                    Class::Listed(listed) => [of_first(listed.len() as u64); 2].into(),
+                    _ => (of_first(self.n_blocks()), 1.0),
+                };
                 let translations = &translations[touch.class];
                 let mut missing = 0;
                 let mut looked = 0;
@@ -124,8 +127,10 @@ impl Waves {
                         });
                     }
                 }
-                let share = translations.len() as f64 / of_blocks * blocks;
-                counts.add(touch.instruction, weight, [looked as f64, missing as f64, share, blocks]);
+                if of_blocks > 0.0 {
+                    let share = translations.len() as f64 / of_blocks * blocks;
+                    counts.add(touch.instruction, weight, [looked as f64, missing as f64, share, blocks]);
+                }
             }
         }
         Reach { apart: apart(n, origin.block), ..counts.reach() }
@@ -226,13 +231,13 @@ fn touches(origin: &Located<'_>, others: &[Located<'_>], listed: &[Block]) -> (V
     (touches, classes)
 }
 
-/// First sectors of the boxes that a block copies first, by instruction.
-type Boxes = HashMap<u32, Vec<u64>, BuildNumberHasher>;
+/// First sectors of the boxes that a block copies first, by instruction; `None` for one that is outside of the matrix.
+type Boxes = HashMap<u32, Vec<Option<u64>>, BuildNumberHasher>;
 
 fn boxes(block: &Block) -> Boxes {
     let mut boxes = Boxes::default();
     for (_, instruction, sectors) in block.warps.iter().flat_map(accesses) {
-        boxes.entry(instruction).or_default().extend(sectors.first());
+        boxes.entry(instruction).or_default().push(sectors.first().copied());
     }
     boxes
 }
@@ -240,11 +245,11 @@ fn boxes(block: &Block) -> Boxes {
 /// Returns the classes of the first boxes of each instruction, by where blocks have theirs.
 fn boxes_classes(boxes: &[Boxes], classes: &mut Vec<Class>) -> HashMap<u32, Vec<usize>, BuildNumberHasher> {
     let Some(first) = boxes.first() else { return HashMap::default() };
-    let of_instruction = |(&instruction, own): (&u32, &Vec<u64>)| {
-        let class = |(n, from): (usize, &u64)| {
+    let of_instruction = |(&instruction, own): (&u32, &Vec<Option<u64>>)| {
+        let class = |(n, from): (usize, &Option<u64>)| {
             let moved = |boxes: &Boxes| {
-                let to = boxes.get(&instruction)?.get(n)?;
-                Some(to.wrapping_sub(*from) as i64 / PAIR as i64)
+                let to = boxes.get(&instruction)?.get(n).copied()??;
+                Some(to.wrapping_sub((*from)?) as i64 / PAIR as i64)
             };
             number_of(classes, Class::Listed(boxes.iter().map(moved).collect()))
         };

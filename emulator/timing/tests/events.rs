@@ -200,6 +200,8 @@ fn a_phase_without_all_arrivals_and_bytes_never_ends() {
     assert_stuck(&[&[of_two, arrive(1, 0), wait(1)]]);
     assert!(!run(&[&[of_two, arrive(2, 0), wait(1)]]).is_stuck);
     assert_stuck(&[&[INIT, arrive(1, 0), wait(2)]]);
+    let arrives_late = [&[INIT, MEET_ALL][..], &late(&[arrive(1, 0)])].concat();
+    assert_stuck(&[&arrives_late, &[MEET_ALL, wait(2)]]);
     assert_stuck(&[&[INIT, EXPECT, load(1, BYTES / 2), wait(1)]]);
     assert!(!run(&[&[INIT, EXPECT, load(1, BYTES / 2), load(1, BYTES / 2), wait(1)]]).is_stuck);
     // Each of two blocks copies half to both.

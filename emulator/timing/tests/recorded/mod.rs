@@ -187,11 +187,12 @@ pub(crate) fn profiled() -> Vec<Launch> {
     record.launches.into_iter().map(launch).collect()
 }
 
-/// Part of the highest clock from which on a launch counts as one with that clock.
+/// Part of the highest clock from which on the power limit counts as not reached. The driver's reading of the clock falls
+/// at the limit, and not while tensor cores work below it, though the SMs count fewer clocks then.
 const FULL_CLOCK: f64 = 0.99;
 
-/// Launches of the book's record whose kernels copy boxes of matrices, or multiply on tensor cores, and that had the
-/// highest clock of the GPU.
+/// Launches of the book's record whose kernels copy boxes of matrices, or multiply on tensor cores, below the power
+/// limit.
 pub(crate) fn mapped() -> Vec<Launch> {
     let record = Record::load(&root().join("book/data/h200.json")).expect("a record");
     let launch = |measurement: records::record::Measurement| {
