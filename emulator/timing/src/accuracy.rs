@@ -29,8 +29,8 @@ pub enum Set {
     Ladder,
     /// Other kernels, compared once, when the model was finished.
     HeldOut,
-    /// Kernels of the book that copy boxes or multiply on tensor cores, where the power limit did not lower the clock: no
-    /// others were timed.
+    /// Kernels of the book that copy boxes or multiply on tensor cores, where the power limit did not lower the clock:
+    /// no others were timed.
     Asynchronous,
     /// Kernels that use local memory, for spilled registers or arrays: not in `data/predictions.tsv`.
     Spills,

@@ -19,6 +19,8 @@ pub struct Instruction {
     pub pending: u8,
     /// Columns of a product of a warpgroup.
     pub columns: u16,
+    /// Rows of 32 bytes of its factors that it reads from shared memory.
+    pub shared_rows: u16,
     /// The products so far are a group.
     pub ends_group: bool,
     /// Bytes of k of a product of one warp: 0 where its time is not known.
@@ -41,6 +43,7 @@ impl From<&sass::Instruction> for Instruction {
             bypasses: instruction.has(Modifier::Bypass),
             pending: pending(instruction),
             columns: if unit == Unit::Product { columns(instruction) } else { 0 },
+            shared_rows: if unit == Unit::Product { shared_rows(instruction) } else { 0 },
             depth: depth(instruction),
             ends_group: instruction.sources().iter().any(|operand| operand.value == Value::Group),
             control: instruction.control,
@@ -60,6 +63,17 @@ fn columns(instruction: &sass::Instruction) -> u16 {
     let size = |modifier: &Modifier| modifier.name().strip_prefix('x')?.parse().ok();
     let columns = instruction.modifiers.iter().find_map(size).unwrap_or(0);
     if instruction.destinations().iter().any(is_result) { columns } else { 0 }
+}
+
+/// Returns the rows of both factors of a product of a warpgroup, or of B where those of A are in registers.
+fn shared_rows(instruction: &sass::Instruction) -> u16 {
+    const ROWS_OF_A: u16 = 64;
+    let in_registers = matches!(instruction.sources().first().map(|a| &a.value), Some(Value::Register(_)));
+    match columns(instruction) {
+        0 => 0,
+        columns if in_registers => columns,
+        columns => ROWS_OF_A + columns,
+    }
 }
 
 /// Returns the bytes of k of a product of one warp, 16 rows by 8 columns, of numbers whose rate was measured.

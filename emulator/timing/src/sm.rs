@@ -427,7 +427,7 @@ impl<'a> Sm<'a> {
                 }
                 self.happen(warp_index, step.access, now);
             }
-            (Unit::ClusterArrive | Unit::ClusterWait, _) if !is_over => {
+            (Unit::ClusterArrive | Unit::ClusterWait, Access::None) if !is_over => {
                 self.prepare(warp_index, now);
                 self.meet_in_cluster(warp_index, unit, now);
             }
@@ -553,6 +553,11 @@ impl<'a> Sm<'a> {
                 };
                 scheduler.tensor = scheduler.tensor.max(now as f64) + clocks;
                 self.busy[Resource::Tensor as usize] += clocks / SCHEDULERS as f64;
+                // Four rows are as long as a wavefront, and each of the four warps executes the instruction.
+                let wavefronts = f64::from(instruction.shared_rows) / 4.0 / SCHEDULERS as f64;
+                for resource in [Resource::Shared, Resource::SharedAndL1] {
+                    self.busy[resource as usize] += wavefronts;
+                }
                 let warp = &mut self.warps[warp_index];
                 if clocks > 0.0 {
                     warp.multiplied = scheduler.tensor as u64;

@@ -119,6 +119,7 @@ fn on(unit: Unit) -> Instruction {
         bypasses: true,
         pending: 0,
         columns: 0,
+        shared_rows: 0,
         ends_group: false,
         control: Control { stall: 1, ..Control::default() },
     }

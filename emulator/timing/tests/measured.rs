@@ -20,6 +20,7 @@ fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
         bypasses: false,
         pending: 0,
         columns: 0,
+        shared_rows: 0,
         ends_group: false,
         depth: 0,
         control: Control { stall: 1, ..Control::default() },

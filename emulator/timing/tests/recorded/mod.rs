@@ -187,8 +187,8 @@ pub(crate) fn profiled() -> Vec<Launch> {
     record.launches.into_iter().map(launch).collect()
 }
 
-/// Part of the highest clock from which on the power limit counts as not reached. The driver's reading of the clock falls
-/// at the limit, and not while tensor cores work below it, though the SMs count fewer clocks then.
+/// Part of the highest clock from which on the power limit counts as not reached. The driver's reading of the clock
+/// falls at the limit, and not while tensor cores work below it, though the SMs count fewer clocks then.
 const FULL_CLOCK: f64 = 0.99;
 
 /// Launches of the book's record whose kernels copy boxes of matrices, or multiply on tensor cores, below the power
