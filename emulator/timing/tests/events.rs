@@ -120,6 +120,7 @@ fn on(unit: Unit) -> Instruction {
         pending: 0,
         columns: 0,
         shared_rows: 0,
+        depth: 0,
         ends_group: false,
         control: Control { stall: 1, ..Control::default() },
     }
