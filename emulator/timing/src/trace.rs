@@ -39,7 +39,7 @@ pub enum Access {
         /// Passes over the banks of shared memory.
         wavefronts: u16,
     },
-    /// What goes on by itself, or waits for it: a range of [`Trace::events`].
+    /// What goes on by itself, or waits for it: a range of the events of a [`Trace`].
     Events { first: u32, n: u16 },
 }
 
