@@ -1,4 +1,5 @@
-//! What goes on by itself: products of warpgroups, copies of boxes, barriers in shared memory.
+//! Loops of instructions whose work goes on by itself: products of warpgroups, copies of boxes, barriers in shared
+//! memory.
 //!
 //! Each measurement stands alone: where one fails, its record has the error, and the next one follows.
 

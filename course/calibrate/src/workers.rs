@@ -30,11 +30,11 @@ impl Measurement {
 pub(crate) struct Measured {
     pub(crate) value: f64,
     pub(crate) unit: &'static str,
-    /// What the value was computed from.
+    /// Numbers from which the value was computed.
     pub(crate) raw: Value,
 }
 
-/// How many measurements there are, and how many of them have an error for a record.
+/// Numbers of measurements, and of those whose record is an error.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) all: usize,

@@ -45,12 +45,12 @@ pub enum Event {
     Arrive { barrier: u32, is_remote: bool, arrivals: u32, bytes: i64 },
     /// An arrival as soon as the lane's copies so far are done; `counts`: it is one more than the phase expects.
     ArriveAfterCopies { barrier: u32, counts: bool },
-    /// A wait for a phase: how many phases have ended, or `None` where it has not, and the lane will ask again.
+    /// A wait for a phase: how many phases have ended, or `None` where it has not, and the lane will poll again.
     Wait { barrier: u32, ended: Option<u64> },
     /// A copy to shared memory: of each of `blocks` blocks of the cluster, whose barriers get the bytes.
     Load { barrier: u32, blocks: u32, bytes: u64, runs: Vec<Run> },
     /// A copy from shared memory.
-    Store { bytes: u64, runs: Vec<Run> },
+    Store { runs: Vec<Run> },
     /// The warp arrives at a barrier of the block at which so many threads meet, and waits there or not.
     Meet { id: u32, threads: u32, waits: bool },
 }

@@ -1,4 +1,4 @@
-//! What goes on by itself in a block: barriers in shared memory, barriers of some of the warps, of the cluster.
+//! Barriers that are not those of all warps of a block: in shared memory, of some of the warps, of the cluster.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ struct Phases {
     bytes: i64,
     /// Clock at which what is known of the current phase is in.
     known: u64,
-    /// Whether copies belong to the current phase.
+    /// Copies belong to the current phase.
     has_copies: bool,
     /// Clocks at which phases ended, and whether copies belonged to them.
     ended: Vec<(u64, bool)>,

@@ -36,14 +36,15 @@ impl From<&sass::Instruction> for Instruction {
             Unit::ProductWait if instruction.has(Modifier::Arrive) => Unit::Slow,
             unit => unit,
         };
+        let columns = if unit == Unit::Product { columns(instruction) } else { 0 };
         Self {
             unit,
             sources: if unit.is_memory() { [None; 3] } else { sources(instruction) },
             bytes: bytes(instruction),
             bypasses: instruction.has(Modifier::Bypass),
             pending: pending(instruction),
-            columns: if unit == Unit::Product { columns(instruction) } else { 0 },
-            shared_rows: if unit == Unit::Product { shared_rows(instruction) } else { 0 },
+            columns,
+            shared_rows: if columns > 0 { shared_rows(instruction, columns) } else { 0 },
             depth: depth(instruction),
             ends_group: instruction.sources().iter().any(|operand| operand.value == Value::Group),
             control: instruction.control,
@@ -66,14 +67,10 @@ fn columns(instruction: &sass::Instruction) -> u16 {
 }
 
 /// Returns the rows of both factors of a product of a warpgroup, or of B where those of A are in registers.
-fn shared_rows(instruction: &sass::Instruction) -> u16 {
+fn shared_rows(instruction: &sass::Instruction, columns: u16) -> u16 {
     const ROWS_OF_A: u16 = 64;
     let in_registers = matches!(instruction.sources().first().map(|a| &a.value), Some(Value::Register(_)));
-    match columns(instruction) {
-        0 => 0,
-        columns if in_registers => columns,
-        columns => ROWS_OF_A + columns,
-    }
+    if in_registers { columns } else { ROWS_OF_A + columns }
 }
 
 /// Returns the bytes of k of a product of one warp, 16 rows by 8 columns, of numbers whose rate was measured.

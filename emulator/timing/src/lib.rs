@@ -14,14 +14,14 @@
 //! FP64 on tensor cores, blocks that execute too many instructions, local arrays that exceed L1 where each lane has an
 //! index of its own.
 //!
-//! What goes on by itself (`asynchronous.rs`): a phase of a barrier in shared memory ends in simulated time, when its
-//! arrivals and the bytes of its copies are in; warps wait for the phase that they awaited on the emulated GPU, however
-//! often they asked there. A unit of the SM starts copies of boxes one after another, whose data take the way of loads
-//! past L1. Products of warpgroups keep the tensor core of each scheduler busy in the order in which its warps issue
-//! them; while they do, the clock of the SMs is lower (`product_ghz`), also where few of them work. Blocks of a cluster
-//! are taken to be in step: one is simulated, what it does to others they do to it, and each gets the copies that all
-//! make for all. `tests/asynchronous.rs` compares with the clocks of single loops. Assumed so far: what copies of boxes
-//! and clusters cost. A cluster that divides k (`v12_split`) takes up to half as long again as predicted.
+//! Work that goes on by itself (`asynchronous.rs`): a phase of a barrier in shared memory ends in simulated time, when
+//! its arrivals and the bytes of its copies are in; warps wait for the phase that they awaited on the emulated GPU,
+//! however often they polled there. A unit of the SM starts copies of boxes one after another, whose data take the way
+//! of loads past L1. Products of warpgroups keep the tensor core of each scheduler busy in the order in which its warps
+//! issue them; while they do, the clock of the SMs is lower (`product_ghz`), also where few of them work. Blocks of a
+//! cluster are taken to be in step: one is simulated, what it does to others they do to it, and each gets the copies
+//! that all make for all. `tests/asynchronous.rs` compares with the clocks of single loops. Assumed so far: what copies
+//! of boxes and clusters cost. A cluster that divides k (`v12_split`) takes up to half as long again as predicted.
 //!
 //! Copies past the registers (`cp.async`) take the way of a load, and pass the banks of shared memory once; a warp
 //! waits for the groups that `DEPBAR` names. No constant is theirs. At first a copy past L1 passed it too, which bound

@@ -23,7 +23,7 @@ pub enum NoPrediction {
     ScatteredLocal { l1: u64 },
     #[error("blocks wait for what others write to memory, and the model does not know how long: `{operation}`")]
     BlocksWait { operation: Operation },
-    /// What its own warps do ends no phase that they wait for: blocks of the cluster do different things.
+    /// Its own warps do not end a phase that they wait for: blocks of the cluster do different things.
     #[error("blocks of a cluster wait for each other in a way that the model does not follow")]
     WaitsForOthers,
     #[error("the blocks that one SM runs at a time execute more than {most} instructions of warps")]

@@ -93,7 +93,7 @@ impl Waves {
     }
 
     /// Simulates one wave after another. `origin` has one neighbour for each direction in which the grid has any.
-    /// Of the blocks `listed`, which are the first ones by number, the first boxes are known.
+    /// The first boxes are known of the blocks `listed`, which are the first ones by number.
     pub(crate) fn reach(
         &self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>], listed: &[Block],
     ) -> Reach {
@@ -110,7 +110,7 @@ impl Waves {
             for touch in &touches {
                 // The last wave of a line may be short, and not all blocks are listed.
                 let (of_blocks, blocks) = match &classes[touch.class] {
-                    Class::Listed(listed) => [of_first(listed.len() as u64); 2].into(),
+                    Class::Listed(listed) => (of_first(listed.len() as u64), of_first(listed.len() as u64)),
                     _ => (of_first(self.n_blocks()), 1.0),
                 };
                 let translations = &translations[touch.class];

@@ -163,9 +163,9 @@ impl Recorded {
                 let (rows, sectors) = copied(trace, &runs);
                 Event::Load { barrier, blocks: blocks as u16, rows, bytes: bytes as u32, sectors }
             }
-            trace::Event::Store { bytes, runs } => {
+            trace::Event::Store { runs } => {
                 let (rows, sectors) = copied(trace, &runs);
-                Event::Store { rows, bytes: bytes as u32, sectors }
+                Event::Store { rows, sectors }
             }
             // All warps of the block.
             trace::Event::Meet { threads: 0, .. } => return,

@@ -26,7 +26,7 @@ pub struct Outcome {
     pub clocks: u64,
     /// Clock at which each block ended, in the order of the simulated blocks.
     pub ends: Vec<u64>,
-    /// Whether warps wait that nothing will wake.
+    /// Warps wait that nothing will wake.
     pub is_stuck: bool,
     /// Stalls of warps, by index of the instruction.
     pub stalls: Vec<Stalls>,
@@ -82,7 +82,7 @@ struct Warp<'a> {
     next_step: usize,
     /// Earliest issue of the next step, as far as the warp itself decides; [`NEVER`] at a barrier and after the end.
     ready: u64,
-    /// Whether it waits at the barrier of all warps of the block.
+    /// The warp waits at the barrier of all warps of the block.
     meets: bool,
     /// Reason for which the warp may not issue before `ready`.
     reason: Reason,
@@ -618,7 +618,7 @@ impl<'a> Sm<'a> {
                     let bytes = u64::from(bytes) * u64::from(blocks);
                     self.residences[block].barriers.load(barrier, bytes, arrival)
                 }
-                Event::Store { rows, sectors, .. } => {
+                Event::Store { rows, sectors } => {
                     let start = self.copy_box(rows, now);
                     self.memory.store(trace.sectors(sectors), true, origin, start, &mut self.busy);
                     let read = (self.boxes as u64).max(self.memory.takes_store());
@@ -685,6 +685,11 @@ impl<'a> Sm<'a> {
             warp.reason = if has_copies { Reason::Global } else { Reason::Barrier };
         }
         let ready = warp.ready;
+        self.wake_schedulers(ready);
+    }
+
+    /// Lets the schedulers look again for a warp that can issue from a clock on.
+    fn wake_schedulers(&mut self, ready: u64) {
         for scheduler in &mut self.schedulers {
             scheduler.wake = scheduler.wake.min(ready.max(scheduler.free));
         }
@@ -722,9 +727,7 @@ impl<'a> Sm<'a> {
         if warp.reason == Reason::Fixed {
             (warp.ready, warp.reason) = (when, Reason::Barrier);
         }
-        for scheduler in &mut self.schedulers {
-            scheduler.wake = scheduler.wake.min(when.max(scheduler.free));
-        }
+        self.wake_schedulers(when);
     }
 
     /// Ends a warp, and with the last of its block the block.

@@ -28,7 +28,7 @@ pub enum Access {
         wavefronts: u16,
         /// Distinct sectors that the access touched.
         sectors: Sectors,
-        /// Whether it touches all bytes of each of them, 8 by each lane, and one in each line.
+        /// The access touches all bytes of each of them, 8 by each lane, and one in each line.
         is_whole: bool,
     },
     /// A copy from global to shared memory.
@@ -39,7 +39,7 @@ pub enum Access {
         /// Passes over the banks of shared memory.
         wavefronts: u16,
     },
-    /// What goes on by itself, or waits for it: a range of the events of a [`Trace`].
+    /// Work that goes on by itself, or waits for such: a range of the events of a [`Trace`].
     Events { first: u32, n: u16 },
 }
 
@@ -57,7 +57,7 @@ pub enum Event {
     /// A copy to shared memory, of `bytes` bytes in so many rows, to each of `blocks` blocks of the cluster.
     Load { barrier: u32, blocks: u16, rows: u16, bytes: u32, sectors: Sectors },
     /// A copy from shared memory.
-    Store { rows: u16, bytes: u32, sectors: Sectors },
+    Store { rows: u16, sectors: Sectors },
     /// Threads that meet at a barrier of the block, where the warp waits for them or not.
     Meet { id: u8, threads: u16, waits: bool },
 }
@@ -121,10 +121,13 @@ impl Trace {
         let mut sectors: Vec<u64> = addresses.iter().flatten().flat_map(touched).collect();
         distinct(&mut sectors);
         let place = Sectors { first: self.sectors.len() as u32, n: sectors.len() as u16 };
-        let mut starts: Vec<u64> = addresses.iter().flatten().copied().collect();
-        distinct(&mut starts);
-        let apart = sectors.chunk_by(|a, b| a / LINE == b / LINE).all(|line| line.len() == 1);
-        let is_whole = apart && bytes == 8 && starts.len() as u64 * 8 == sectors.len() as u64 * SECTOR;
+        let apart = || sectors.chunk_by(|a, b| a / LINE == b / LINE).all(|line| line.len() == 1);
+        let full = || {
+            let mut starts: Vec<u64> = addresses.iter().flatten().copied().collect();
+            distinct(&mut starts);
+            starts.len() as u64 * 8 == sectors.len() as u64 * SECTOR
+        };
+        let is_whole = bytes == 8 && apart() && full();
         self.sectors.extend(sectors);
         self.touch(Access::Global { wavefronts, sectors: place, is_whole });
     }
@@ -190,7 +193,7 @@ impl Trace {
         self.events.get(first as usize..first as usize + usize::from(n)).unwrap_or(&[])
     }
 
-    /// Drops the steps from `len` on, unless one of them does more than ask again.
+    /// Drops the steps from `len` on, unless one of them does more than poll.
     pub(crate) fn drop_polls(&mut self, len: usize) {
         if self.steps[len..].iter().all(|step| matches!(step.access, Access::None | Access::Skipped)) {
             self.steps.truncate(len);

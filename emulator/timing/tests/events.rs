@@ -22,7 +22,7 @@ enum Act {
 const INIT: Act = Act::Does(Unit::SharedBarrier, Event::Init { barrier: BARRIER, arrivals: 1 });
 const EXPECT: Act = arrive(1, BYTES as i32);
 const LOAD: Act = load(1, BYTES);
-const STORE: Act = Act::Does(Unit::BoxCopy, Event::Store { rows: ROWS, bytes: BYTES, sectors: SECTORS });
+const STORE: Act = Act::Does(Unit::BoxCopy, Event::Store { rows: ROWS, sectors: SECTORS });
 const END_GROUP: Act = Act::Plain(Unit::CopyGroup, Access::None);
 const MEET_ALL: Act = Act::Plain(Unit::Barrier, Access::None);
 const ARRIVE_IN_CLUSTER: Act = Act::Plain(Unit::ClusterArrive, Access::None);

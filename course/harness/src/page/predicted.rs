@@ -53,7 +53,7 @@ pub(super) fn tables(shape: Shape, entries: &[Entry<'_>], records: &[(String, Re
     }
 }
 
-/// Returns what is said of kernels, each with the kernels that share it.
+/// Returns the texts about kernels, each with the kernels that share it.
 fn shared(said: impl Iterator<Item = (String, String)>) -> Vec<(String, Vec<String>)> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for (kernel, text) in said {

@@ -90,12 +90,9 @@ pub(crate) fn run(
     })?;
     kernel.piece(plan.warm_up_ms)?;
     // In turns, too: a chip that has just begun to work is cooler, and its clock higher, than one that goes on.
+    let ms = plan.energy_ms;
     let [a, b, b_again, a_again] =
-        round(
-            |is_kernel| {
-                if is_kernel { kernel.energy(plan.energy_ms, meter) } else { yardstick.energy(plan.energy_ms, meter) }
-            },
-        )?;
+        round(|is_kernel| if is_kernel { kernel.energy(ms, meter) } else { yardstick.energy(ms, meter) })?;
     let mean = |first: Option<f64>, second: Option<f64>| Some(f64::midpoint(first?, second?));
     let joules = mean(a, a_again).zip(mean(b, b_again)).map(|(ours, theirs)| [ours, theirs]);
     let sustained = rounds(plan.rounds(longest.max(plan.piece_ms)), |is_kernel| {

@@ -43,14 +43,14 @@ pub(crate) fn find(kernel: &str, [m, n, k]: [u32; 3]) -> Option<(&'static str, [
         _ => (kernel, Element::F32),
     };
     let &(file, _, element, [a_rows, b_rows], maps_c) = KERNELS.iter().find(|kernel| kernel.1 == base)?;
-    let is_v11 = element == Element::F32;
     let by_k = matches!(element, Element::Tf32 | Element::U8);
-    let cols = ROW / element.bytes() as u32;
-    let a = Mapped { element, size: [m, k], of_box: [a_rows, if is_v11 { 16 } else { cols }] };
-    let b =
-        Mapped { element, size: if by_k { [n, k] } else { [k, n] }, of_box: [b_rows, if is_v11 { 128 } else { cols }] };
+    let map = |size, rows| Mapped { element, size, of_box: [rows, ROW / element.bytes() as u32] };
+    let factors = match element {
+        Element::F32 => Mapped::factors_of_v11([m, n, k]),
+        _ => [map([m, k], a_rows), map(if by_k { [n, k] } else { [k, n] }, b_rows)],
+    };
     let c = Mapped { element: result, size: [m, n], of_box: [64, ROW / result.bytes() as u32] };
-    Some((file, [a, b], if maps_c { Ok(c) } else { Err(c.bytes()) }))
+    Some((file, factors, if maps_c { Ok(c) } else { Err(c.bytes()) }))
 }
 
 /// Returns the file of a kernel on tensor cores that takes matrices by their addresses, the bytes of an element of A

@@ -63,15 +63,11 @@ const ALL: [Part; 8] = {
 
 /// The kernels of long duels, by a part of their names: the fastest of a step, and those that chapters compare with
 /// them. Of all others on tensor cores there are short ones.
-const DUELS: [(&str, &str, &str); 12] = [
+const DUELS: [(&str, &str, &str); 8] = [
     ("v07", "sgemm_v07_double_buffer", "2048,4096,8192"),
     ("v11", "v11_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
-    ("v12", "v12_gemm_e4m3_bf16", "2048,4096,8192"),
-    ("v12", "v12_gemm_e4m3_fast_bf16", "2048,4096,8192"),
-    ("v12", "v12_gemm_e4m3_f32", "2048,4096,8192"),
-    ("v12", "v12_gemm_e4m3_fast_f32", "2048,4096,8192"),
-    ("v12", "v12_gemm_tf32_nt", "2048,4096,8192"),
-    ("v12", "v12_gemm_tf32_f32", "2048,4096,8192"),
+    ("v12", "v12_gemm_e4m3", "2048,4096,8192"),
+    ("v12", "v12_gemm_tf32", "2048,4096,8192"),
     ("v12", "v12_gemm_f32", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
     ("v12", "v12_gemm_bf16", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),
     ("v12", "gemm_v12_ping_pong", "4096,8192"),

@@ -131,7 +131,7 @@ impl Worker<'_> {
         let (instr, bytes) = (self.job.instr_at(copy.pc), copy.map.box_bytes());
         let runs = || copy.map.runs(copy.position, offset as u32);
         let TensorWay::Load(barrier) = way else {
-            self.observe(instr, || Event::Store { bytes, runs: runs() });
+            self.observe(instr, || Event::Store { runs: runs() });
             return self.begin_in_block(copy, offset, None);
         };
         let barrier = self.address_of(barrier, MemSpace::Shared, copy.lane) - window::SHARED;
