@@ -9,11 +9,15 @@
 // barrier_*:   barriers in shared memory, of blocks and of clusters.
 // boxes, bulk: copies to shared memory, `depth` of them under way. boxes_out_*: from there.
 // multicast_*: each block of a cluster copies a part to all.
+// fence_*, remote_*: fences for the GPU alone and after stores; stores to the other block of a cluster.
+// code_*:      instructions in a row, whose first pass has to get them.
+// nothing*:    kernels that end at once.
 // arch: compute_90a
 #include "v12_boxes_out.cuh"
 #include "v12_cluster.cuh"
 #include "v12_copy.cuh"
 
+constexpr int LAST = 1 << 16;
 constexpr int UNROLL = 16;  // instructions of one kind in a round, where they are no chain
 
 __device__ __forceinline__ char* dynamic_shared()
@@ -145,20 +149,35 @@ extern "C" __global__ void __launch_bounds__(2 * GROUP) products_none(int rounds
 
 // Fragments of warps -------------------------------------------------------------------------------------------
 
-template <int CHAINS>
+#define FRAGMENTS(ELEMENT, TYPES)                                                                                     \
+    __device__ __forceinline__ void multiply(ELEMENT, float* acc, const unsigned (&a)[4], const unsigned (&b)[2])     \
+    {                                                                                                                 \
+        asm volatile("mma.sync.aligned." TYPES " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"     \
+                     : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])                                         \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));                             \
+    }
+FRAGMENTS(Bf16, "m16n8k16.row.col.f32.bf16.bf16.f32")
+FRAGMENTS(float, "m16n8k8.row.col.f32.tf32.tf32.f32")
+
+// Half the k, in half the registers.
+struct ShortTf32 {};
+__device__ constexpr unsigned ones(ShortTf32) { return ones(float()); }
+__device__ constexpr unsigned signs_and_fractions(ShortTf32) { return signs_and_fractions(float()); }
+__device__ __forceinline__ void multiply(ShortTf32, float* acc, const unsigned (&a)[4], const unsigned (&b)[2])
+{
+    asm volatile("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5}, {%6}, "
+                 "{%0, %1, %2, %3};"
+                 : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3]) : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+}
+
+template <typename Element, int CHAINS>
 __device__ __forceinline__ void fragments(int rounds, long long* clocks, float* sink)
 {
     float sums[CHAINS][4] = {};
-    const unsigned a[4] = {number<Bf16>(threadIdx.x), 0, 0, 0}, b[2] = {number<Bf16>(threadIdx.x + 1), 0};
+    const unsigned a[4] = {number<Element>(threadIdx.x), 0, 0, 0}, b[2] = {number<Element>(threadIdx.x + 1), 0};
     measure(rounds, clocks, [&] {
         #pragma unroll
-        for (int i = 0; i < UNROLL; ++i) {
-            float* acc = sums[i % CHAINS];
-            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, "
-                         "{%8, %9}, {%0, %1, %2, %3};"
-                         : "+f"(acc[0]), "+f"(acc[1]), "+f"(acc[2]), "+f"(acc[3])
-                         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-        }
+        for (int i = 0; i < UNROLL; ++i) multiply(Element(), sums[i % CHAINS], a, b);
     });
     float sum = 0.0f;
     for (int i = 0; i < CHAINS; ++i) sum += sums[i][0] + sums[i][1] + sums[i][2] + sums[i][3];
@@ -167,12 +186,22 @@ __device__ __forceinline__ void fragments(int rounds, long long* clocks, float* 
 
 extern "C" __global__ void __launch_bounds__(512) mma_bf16(int rounds, long long* clocks, float* sink)
 {
-    fragments<8>(rounds, clocks, sink);
+    fragments<Bf16, 8>(rounds, clocks, sink);
+}
+
+extern "C" __global__ void __launch_bounds__(512) mma_tf32(int rounds, long long* clocks, float* sink)
+{
+    fragments<float, 8>(rounds, clocks, sink);
+}
+
+extern "C" __global__ void __launch_bounds__(512) mma_tf32_k4(int rounds, long long* clocks, float* sink)
+{
+    fragments<ShortTf32, 8>(rounds, clocks, sink);
 }
 
 extern "C" __global__ void __launch_bounds__(512) mma_bf16_chain(int rounds, long long* clocks, float* sink)
 {
-    fragments<1>(rounds, clocks, sink);
+    fragments<Bf16, 1>(rounds, clocks, sink);
 }
 
 // Rows of 16 bytes, side by side: no conflicts. Each load adds what it found, zeros, to the next one's address.
@@ -285,6 +314,83 @@ REPEATED(publish, 32, publish_shared())
 REPEATED(__cluster_dims__(2, 1, 1) barrier_cluster_2, 256, sync_cluster())
 REPEATED(__cluster_dims__(4, 1, 1) barrier_cluster_4, 256, sync_cluster())
 REPEATED(__cluster_dims__(2, 1, 1) barrier_cluster_relaxed_2, 256, meet_in_cluster())
+
+// Fences, and stores for others to see -------------------------------------------------------------------------
+
+__device__ __forceinline__ void fence() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+
+REPEATED(fence_alone, 256, fence())
+REPEATED(fence_after_store, 256,
+    { *reinterpret_cast<volatile int*>(sink + threadIdx.x) = i; fence(); })
+
+constexpr int PLACES = 8;  // of 16 bytes for each thread
+
+// The first of the places of a thread in the other block.
+__device__ __forceinline__ unsigned places_of_the_other()
+{
+    __shared__ int4 places[PLACES * 256];
+    return address_in(shared_address(places + threadIdx.x), rank_in_cluster() ^ 1);
+}
+
+__device__ __forceinline__ void store_there(unsigned first, int place)
+{
+    asm volatile("st.shared::cluster.v4.b32 [%0], {%1, %1, %1, %1};"
+                 :: "r"(first + place * static_cast<unsigned>(256 * sizeof(int4))), "r"(place) : "memory");
+}
+
+// Stores to the other block; and, PLACES at a time, until they can be seen there.
+extern "C" __global__ void __launch_bounds__(256) __cluster_dims__(2, 1, 1)
+remote_stores(int rounds, long long* clocks, float* sink)
+{
+    const unsigned first = places_of_the_other();
+    sync_cluster();
+    measure(rounds, clocks, [&] {
+        #pragma unroll
+        for (int i = 0; i < UNROLL; ++i) store_there(first, i % PLACES);
+    });
+    sync_cluster();
+}
+
+extern "C" __global__ void __launch_bounds__(256) __cluster_dims__(2, 1, 1)
+remote_exchange(int rounds, long long* clocks, float* sink)
+{
+    const unsigned first = places_of_the_other();
+    sync_cluster();
+    measure(rounds, clocks, [&] {
+        #pragma unroll
+        for (int i = 0; i < PLACES; ++i) store_there(first, i);
+        sync_cluster();
+    });
+}
+
+// Code that no loop has run before ------------------------------------------------------------------------------
+
+template <int N>
+__device__ __forceinline__ void run_in_a_row(int rounds, long long* clocks, float* sink)
+{
+    float sum = threadIdx.x;
+    measure(rounds, clocks, [&] {
+        #pragma unroll
+        for (int i = 0; i < N; ++i) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(sum));
+    });
+    sink[threadIdx.x] = sum;
+}
+
+#define CODE(N)                                                                                                       \
+    extern "C" __global__ void __launch_bounds__(128) code_##N(int rounds, long long* clocks, float* sink)            \
+    {                                                                                                                 \
+        run_in_a_row<N>(rounds, clocks, sink);                                                                        \
+    }
+CODE(64)
+CODE(1024)
+
+// Launches -----------------------------------------------------------------------------------------------------
+
+__device__ int last[LAST];
+
+extern "C" __global__ void nothing() {}
+extern "C" __global__ void __cluster_dims__(2, 1, 1) nothing_in_cluster() {}
+extern "C" __global__ void nothing_but_a_store() { last[(blockIdx.x * blockDim.x + threadIdx.x) % LAST] = 1; }
 
 // Copies -------------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ use crate::workers::{self, Measured, Measurement, Tally};
 use crate::{REPEATS, print};
 
 /// The kernels, `kernels/calibrate_async.cu`.
-const CODE: KernelSource = code!("calibrate_async");
+pub(crate) const CODE: KernelSource = code!("calibrate_async");
 
 /// Rounds of the short loop and of the long one; on the emulated GPU, which shows that the loops end.
 const ROUNDS: [i32; 2] = [32, 160];
@@ -46,6 +46,7 @@ const ROW_BYTES: u32 = 128;
 /// Rows of the matrix whose boxes are copied: of 8 KB.
 const MATRIX_ROWS: usize = 1 << 18;
 const MATRIX_PITCH: usize = 8192;
+const RAGGED_PITCH: usize = 8016;
 const MATRIX_ROWS_IN_L2: usize = 4096;
 /// Rows in which blocks stay whose boxes are to be in L2.
 const ROWS_IN_L2: i32 = 1024;
@@ -56,10 +57,13 @@ const LONG_LOAD_MS: f64 = 200.0;
 
 /// Instructions that are repeated on one SM: kernel, threads of a block, blocks, instructions in a round.
 type Loop = (&'static str, u32, u32, f64);
-const LOOPS: [Loop; 29] = [
+const LOOPS: [Loop; 43] = [
     ("products_none", GROUP, 1, 1.0),
     ("mma_bf16", 128, 1, UNROLL),
     ("mma_bf16", 512, 1, UNROLL),
+    ("mma_tf32", 128, 1, UNROLL),
+    ("mma_tf32", 512, 1, UNROLL),
+    ("mma_tf32_k4", 512, 1, UNROLL),
     ("mma_bf16_chain", 32, 1, UNROLL),
     ("load_matrices_many", 128, 1, UNROLL),
     ("load_matrices_many", 512, 1, UNROLL),
@@ -86,6 +90,17 @@ const LOOPS: [Loop; 29] = [
     ("barrier_cluster_relaxed_2", 32, 2, UNROLL),
     ("barrier_cluster_relaxed_2", 128, 2, UNROLL),
     ("barrier_cluster_relaxed_2", 256, 2, UNROLL),
+    ("fence_alone", 32, 1, UNROLL),
+    ("fence_alone", 128, 1, UNROLL),
+    ("fence_alone", 256, 1, UNROLL),
+    ("fence_after_store", 32, 1, UNROLL),
+    ("fence_after_store", 256, 1, UNROLL),
+    ("remote_stores", 32, 2, UNROLL),
+    ("remote_stores", 256, 2, UNROLL),
+    ("remote_exchange", 32, 2, 1.0),
+    ("remote_exchange", 256, 2, 1.0),
+    ("code_64", 128, 1, 64.0),
+    ("code_1024", 128, 1, 1024.0),
 ];
 
 /// Measures all in worker processes.
@@ -276,6 +291,8 @@ enum Who {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Where {
     L2,
+    /// L2, in rows that do not begin on 128 bytes.
+    Ragged,
     Memory,
 }
 
@@ -317,6 +334,12 @@ fn copies() -> Vec<Copies> {
     for rows in [64, 256] {
         add(boxes(rows), &[6], Who::Alone, Where::Memory);
         add(boxes(rows), &[6], Who::All(1), Where::Memory);
+    }
+    for rows in [64, 256] {
+        add(boxes(rows), &[1, 6], Who::Alone, Where::Ragged);
+        for share in [1, SHARE] {
+            add(boxes(rows), &[6], Who::All(share), Where::Ragged);
+        }
     }
     // Of v11: rows of 64 bytes, and of 512.
     for of in [(Element::F32, 256, 16), (Element::F32, 16, 128)] {
@@ -391,7 +414,7 @@ impl Copies {
     fn measure(&self, gpu: &Gpu, n_sms: u32) -> Result<Measured, StepError> {
         let (cluster, bytes) = self.cluster_and_bytes();
         let rows = match self.at {
-            Where::L2 => MATRIX_ROWS_IN_L2,
+            Where::L2 | Where::Ragged => MATRIX_ROWS_IN_L2,
             Where::Memory => MATRIX_ROWS.min(gpu.info.memory / 8 / MATRIX_PITCH),
         };
         let memory: CudaSlice<u8> = gpu.stream.alloc_zeros(rows * MATRIX_PITCH)?;
@@ -440,7 +463,7 @@ impl Copies {
             let third = height / 3 / rows * rows;
             let y = (launch * most * rows).rem_euclid((third - most * rows).max(rows));
             match (self.at, self.who) {
-                (Where::L2, _) => walk,
+                (Where::L2 | Where::Ragged, _) => walk,
                 (Where::Memory, Who::Alone) => Walk { x: launch * cols, span: most * rows, ..walk },
                 (Where::Memory, Who::All(_)) => Walk { y: y / rows * rows, block_rows: third, span: third, ..walk },
             }
@@ -448,7 +471,10 @@ impl Copies {
         Ok(match self.what {
             What::Boxes(_, _, (element, rows, cols)) => {
                 let element_bytes = (bytes / rows / cols) as usize;
-                let pitch = MATRIX_PITCH / element_bytes;
+                let pitch = match self.at {
+                    Where::Ragged => RAGGED_PITCH / element_bytes,
+                    _ => MATRIX_PITCH / element_bytes,
+                };
                 let matrix = Matrix { address, rows: n_rows as usize, cols: pitch, pitch, element };
                 // A swizzle needs rows of at most 128 bytes.
                 let swizzle = if cols as usize * element_bytes > 128 { Swizzle::None } else { Swizzle::ByRow };

@@ -4,7 +4,7 @@ use catalog::statistics::median;
 use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
 use harness::{Gpu, StepError, grid_1d, session};
 
-use crate::{CODE, REPEATS, print_value, slope};
+use crate::{CODE, REPEATS, asynchronous, print, print_value, slope, workers};
 
 /// Rounds of multiply-adds for the clock: some milliseconds.
 const CLOCK_ROUNDS: i32 = 200_000;
@@ -30,7 +30,13 @@ pub(crate) fn all(gpu: &Gpu) -> Result<f64, StepError> {
     }
     let spin = spin_ns(gpu)? * ghz;
     print_value("spin", spin - f64::from(SPIN), "clocks")?;
-    print_value("launch", launch_ns(gpu)?, "ns")?;
+    for (name, kernel) in LAUNCHES_OF {
+        match launch_ns(gpu, kernel) {
+            Ok(ns) => print_value(name, ns, "ns")?,
+            // Not every GPU has clusters.
+            Err(why) => print(&workers::error(name, &why))?,
+        }
+    }
     Ok(ghz)
 }
 
@@ -89,12 +95,16 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     Ok(slope(SPINS, time)? * NS_PER_MS)
 }
 
+/// Launches that are measured, and their kernels.
+const LAUNCHES_OF: [(&str, &str); 3] =
+    [("launch_384", "nothing"), ("launch_cluster", "nothing_in_cluster"), ("launch_store", "nothing_but_a_store")];
+
 /// Measures the time for one more launch that is queued already.
-fn launch_ns(gpu: &Gpu) -> Result<f64, StepError> {
-    let kernel = session::load(gpu, CODE.ptx, "empty")?;
+fn launch_ns(gpu: &Gpu, kernel: &str) -> Result<f64, StepError> {
+    let kernel = session::load(gpu, asynchronous::CODE.ptx, kernel)?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
-    let config = grid_1d(gpu.info.n_sms as u32, THREADS[0]);
+    let config = grid_1d(gpu.info.n_sms as u32, 384);
     let graph = |n: u32| {
         stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         for _ in 0..n {

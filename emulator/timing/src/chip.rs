@@ -89,17 +89,25 @@ chip! {
     phase_latency: u64,
     /// `phase_latency` of an arrival in another block of the cluster, beyond that of one in the own block.
     remote_latency: u64,
-    /// Clocks from the last arrival at the barrier of the cluster until its warps go on.
+    /// Clocks from the last arrival at the barrier of the cluster until its warps go on: the part that does not depend on
+    /// the number of warps, each of which takes `barrier_per_warp`.
     cluster_barrier: u64,
-    /// Clocks from the start of a copy of a box until its first row is requested.
-    box_start: u64,
-    /// Clocks between two copies of boxes, and between two rows of one, of 128 bytes.
-    box_clocks: f64,
+    /// Clocks of a fence for the GPU, once all that the warp stored has arrived.
+    fence: u64,
+    /// Clocks from the end of a store to L2, or to another block of the cluster, until the warp knows of it.
+    store_latency: u64,
+    remote_store_latency: u64,
+    /// Clocks between two wavefronts of stores to another block of the cluster.
+    remote_wavefront: f64,
+    /// Clocks from the last row that a copy reads from shared memory until a warp can know of it.
+    box_read: u64,
+    /// Clocks between two rows of a box.
     box_row: f64,
-    /// Clocks that a copy of a box takes beyond a load that misses L1.
-    box_latency: u64,
-    /// Clocks between two products of one warp with 32 bytes of k, on one scheduler.
+    /// Clocks between two pieces of rows that begin within a line of 128 bytes.
+    box_piece: f64,
+    /// Clocks between two products of one warp with 32 bytes of k, and with 16, on one scheduler.
     warp_product: u64,
+    short_warp_product: u64,
     /// Clocks of a column of a product of a warpgroup, on one scheduler, and of the least product.
     product_column: f64,
     product_least: u64,
@@ -145,6 +153,10 @@ chip! {
     dram_bytes: f64,
     /// From the end of one launch to the start of the next, in nanoseconds, where launches are queued.
     launch_ns: f64,
+    /// `launch_ns` of blocks in clusters, beyond that of others.
+    cluster_launch_ns: f64,
+    /// From the end of a launch until what it stored last has arrived.
+    drain_ns: f64,
     /// Start of a block, in nanoseconds, one after the other for the whole GPU.
     block_ns: f64,
     /// Start of a warp, in clocks, one after the other on each SM.

@@ -33,6 +33,7 @@ impl From<&sass::Instruction> for Instruction {
     fn from(instruction: &sass::Instruction) -> Self {
         let unit = match Unit::of(instruction.operation) {
             _ if instruction.waits_for_groups() => Unit::CopyWait,
+            _ if is_fence(instruction) => Unit::Fence,
             Unit::ProductWait if instruction.has(Modifier::Arrive) => Unit::Slow,
             unit => unit,
         };
@@ -50,6 +51,11 @@ impl From<&sass::Instruction> for Instruction {
             control: instruction.control,
         }
     }
+}
+
+/// Returns whether a warp waits at the instruction until the whole GPU can see what it wrote.
+pub(crate) fn is_fence(instruction: &sass::Instruction) -> bool {
+    instruction.operation == Operation::Membar && (instruction.has(Modifier::Gpu) || instruction.has(Modifier::Sys))
 }
 
 fn pending(instruction: &sass::Instruction) -> u8 {
@@ -175,6 +181,8 @@ pub enum Unit {
     /// The barrier of the cluster: UCGABAR_ARV, UCGABAR_WAIT.
     ClusterArrive,
     ClusterWait,
+    /// A fence that orders writes for the whole GPU: MEMBAR.
+    Fence,
     /// Copies of boxes and of neighbouring bytes: UTMALDG, UTMASTG, UBLKCP.
     BoxCopy,
     /// Products of warpgroups: HGMMA, QGMMA.

@@ -9,6 +9,7 @@ use crate::{chip::Chip, reach::Reach};
 const STORES_AHEAD: f64 = 256.0;
 /// Sectors of a line of L1.
 const LINE: u64 = 4;
+pub(crate) const LINE_BYTES: u32 = 128;
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;
 const SECTOR_BYTES: f64 = 32.0;
@@ -49,43 +50,46 @@ impl<'a> Memory<'a> {
     pub(crate) fn fetch(
         &mut self, sectors: &[u64], origin: AccessOrigin, now: u64, stays: bool, busy: &mut Busy,
     ) -> u64 {
-        self.fetch_beside(self.active, sectors, origin, now, stays, busy)
-    }
-
-    /// Works as [`Self::fetch`], while a part `active` of the GPU's SMs loads.
-    pub(crate) fn fetch_beside(
-        &mut self, active: f64, sectors: &[u64], origin: AccessOrigin, now: u64, stays: bool, busy: &mut Busy,
-    ) -> u64 {
+        if !stays {
+            return self.fetch_past_l1(self.active, 1, sectors, origin, now, busy);
+        }
         let mut arrival = now;
         let mut missing = Vec::new();
         for &sector in sectors {
-            let found = match is_local(sector) {
-                _ if !stays => None,
-                true => self.local.find(sector),
-                false => self.cache.find(sector),
-            };
-            match found {
+            match if is_local(sector) { self.local.find(sector) } else { self.cache.find(sector) } {
                 Some(when) => arrival = arrival.max(when),
                 None => missing.push(sector),
             }
         }
-        if missing.is_empty() {
-            return arrival;
+        let when = self.fetch_past_l1(self.active, 1, &missing, origin, now, busy);
+        for &sector in &missing {
+            if is_local(sector) { self.local.fill(sector, when) } else { self.cache.fill(sector, when) }
+        }
+        arrival.max(when)
+    }
+
+    /// Loads sectors past L1, while a part `active` of the GPU's SMs loads, and the SM gets as much from each of
+    /// `n_blocks` of them. Returns when the last sector is there.
+    pub(crate) fn fetch_past_l1(
+        &mut self, active: f64, n_blocks: u16, sectors: &[u64], origin: AccessOrigin, now: u64, busy: &mut Busy,
+    ) -> u64 {
+        if sectors.is_empty() {
+            return now;
         }
         let chip = self.chip;
         let share = self.reach.share(origin.instruction);
-        for n in groups(&missing, LINE) {
+        for n in lines(sectors) {
             // After the first SM, a line that many SMs read is near to all of them.
             let own = line(n, chip.l2_sectors, chip.l2_bytes_own);
             let near = line(n, chip.l2_sectors, chip.l2_bytes);
-            let alone = SECTOR_BYTES * n as f64 / chip.l2_bytes_alone;
+            let alone = f64::from(n_blocks) * SECTOR_BYTES * n as f64 / chip.l2_bytes_alone;
             let clocks = ((near + (own - near) * share) * active).max(alone);
             self.l2 = self.l2.max(now as f64) + clocks;
             busy[Resource::L2 as usize] += clocks;
         }
         let mut when = self.l2 + chip.l2_latency as f64;
         if self.reach.is_fresh(origin) {
-            let n_pairs = groups(&missing, PAIR).count() as u64;
+            let n_pairs = groups(sectors, PAIR).count() as u64;
             let bytes = SECTOR_BYTES * (n_pairs * PAIR) as f64;
             self.load_dram(bytes * share, now, busy);
             let apart = self.reach.apart(origin.instruction);
@@ -93,21 +97,17 @@ impl<'a> Memory<'a> {
             let latency = (chip.l2_latency + chip.dram_latency) as f64 + apart * more;
             when = when.max(self.dram + latency);
         }
-        let when = when as u64;
-        if stays {
-            for &sector in &missing {
-                if is_local(sector) { self.local.fill(sector, when) } else { self.cache.fill(sector, when) }
-            }
-        }
-        arrival.max(when)
+        when as u64
     }
 
-    /// Sends sectors to L2. Those of local memory stay in L1 too.
+    /// Sends sectors to L2, and returns when they have left. Those of local memory stay in L1 too.
     ///
     /// The costs of lines of which one sector is stored are those of a part of it. Whole sectors, as products of
     /// warpgroups leave them, cost their bytes, as kernels of v12 show: with C in FP32, and with C in bf16, of which an
     /// instruction stores halves of sectors.
-    pub(crate) fn store(&mut self, sectors: &[u64], is_whole: bool, origin: AccessOrigin, now: u64, busy: &mut Busy) {
+    pub(crate) fn store(
+        &mut self, sectors: &[u64], is_whole: bool, origin: AccessOrigin, now: u64, busy: &mut Busy,
+    ) -> u64 {
         let chip = self.chip;
         for &sector in sectors.iter().filter(|&&sector| is_local(sector)) {
             if self.local.find(sector).is_none() {
@@ -118,7 +118,7 @@ impl<'a> Memory<'a> {
             Some(&sector) if is_local(sector) => (chip.store_bytes_local, self.load, Resource::LocalStores),
             _ => (chip.store_bytes, 1.0, Resource::L2),
         };
-        for n in groups(sectors, LINE) {
+        for n in lines(sectors) {
             let clocks = |lines_of_one: f64, bytes: f64| match is_whole {
                 true => SECTOR_BYTES * n as f64 / bytes,
                 false => line(n, lines_of_one, bytes),
@@ -134,6 +134,7 @@ impl<'a> Memory<'a> {
             self.load_dram(bytes, now, busy);
             self.stores = self.stores.max(self.dram);
         }
+        self.stores as u64
     }
 
     /// Occupies the path to device memory.
@@ -161,6 +162,11 @@ fn line(n: usize, lines_of_one: f64, bytes: f64) -> f64 {
     let one = 1.0 / lines_of_one;
     let four = SECTOR_BYTES * LINE as f64 / bytes;
     one + (four - one).max(0.0) * (n as f64 - 1.0) / (LINE as f64 - 1.0)
+}
+
+/// Counts the sectors in each line.
+pub(crate) fn lines(sectors: &[u64]) -> impl Iterator<Item = usize> {
+    groups(sectors, LINE)
 }
 
 /// Counts the sectors in each line, or each pair.

@@ -14,8 +14,12 @@ use crate::recording::{Detail, MAX_STEPS, Recording};
 use crate::sm::{Outcome, Setting, simulate};
 use crate::stall::Stalls;
 use crate::timeline::{Timeline, busiest_loop};
-use crate::trace::Block;
-use crate::{chip::Chip, instruction::Instruction, memory::l1_beside};
+use crate::trace::{Access, Block, Step};
+use crate::{
+    chip::Chip,
+    instruction::{Instruction, is_fence},
+    memory::l1_beside,
+};
 
 /// Simulated rounds of long blocks: a first one, one in the middle, a last one.
 const ROUNDS: u64 = 3;
@@ -93,6 +97,8 @@ struct Launch {
     blocks: Vec<Block>,
     /// [`Setting::beside`].
     beside: Vec<f64>,
+    /// Nanoseconds before the blocks and after them.
+    around_ns: f64,
 }
 
 impl Launch {
@@ -130,9 +136,22 @@ impl Launch {
         if let Some((operation, why)) = refused.next() {
             return Err(NoPrediction::Instruction { operation, why });
         }
+        let mut steps_of_warps = blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.steps);
+        let is_remote_load = |step: &&Step| {
+            matches!(step.access, Access::Remote { .. }) && !stores(&code.instructions[step.instruction as usize])
+        };
+        if let Some(step) = steps_of_warps.find(is_remote_load) {
+            let operation = code.instructions[step.instruction as usize].operation;
+            return Err(NoPrediction::Instruction {
+                operation,
+                why: "the model has no time for loads from other blocks",
+            });
+        }
         // The barrier of a cluster comes with such fences, too.
         let in_cluster = executed().any(|i| i.operation == Operation::UcgabarWait);
-        if let Some(fence) = executed().find(|i| orders_blocks(i)).filter(|_| !in_cluster) {
+        let orders = |&&i: &&u32| orders_blocks(&code.instructions, i as usize);
+        if let Some(&fence) = numbers_of_executed.iter().find(orders).filter(|_| !in_cluster) {
+            let fence = &code.instructions[fence as usize];
             return Err(NoPrediction::BlocksWait { operation: fence.operation });
         }
         let shared_of_sm = (shared + 1024) * resident;
@@ -178,6 +197,9 @@ impl Launch {
             sample,
             blocks,
             beside,
+            around_ns: chip.launch_ns
+                + if in_cluster { chip.cluster_launch_ns } else { 0.0 }
+                + if executed().any(stores) { chip.drain_ns } else { 0.0 },
         })
     }
 
@@ -215,7 +237,7 @@ impl Launch {
         let (bounds, parts) = bounds(|resource| us(outcome.busy[resource as usize] * scale));
         Prediction {
             clocks,
-            us: us(clocks) + chip.launch_ns / 1e3,
+            us: us(clocks) + self.around_ns / 1e3,
             ghz: chip.ghz,
             occupancy: self.occupancy,
             bounds,
@@ -280,12 +302,18 @@ impl Sample {
     }
 }
 
-/// Returns whether an instruction orders what a block writes before what others read, or the other way round.
-fn orders_blocks(instruction: &sass::Instruction) -> bool {
+fn stores(instruction: &sass::Instruction) -> bool {
+    matches!(instruction.operation, Operation::Stg | Operation::St | Operation::Utmastg)
+}
+
+/// Returns whether an instruction orders what a block writes before what others read, or the other way round. L1 is
+/// dropped after a wait for stores that go on by themselves, too.
+fn orders_blocks(code: &[sass::Instruction], index: usize) -> bool {
+    let follows_stores = || index > 0 && code[index - 1].waits_for_groups();
+    let instruction = &code[index];
     match instruction.operation {
-        Operation::Membar => instruction.has(Modifier::Gpu),
-        Operation::Cctl => instruction.has(Modifier::Ivall),
-        _ => false,
+        Operation::Cctl => instruction.has(Modifier::Ivall) && !follows_stores(),
+        _ => is_fence(instruction),
     }
 }
 

@@ -9,9 +9,10 @@ use crate::bound::{Busy, Resource};
 use crate::chip::{Chip, width};
 use crate::instruction::{Instruction, SCOREBOARDS, Unit};
 use crate::issue::{Issue, SCHEDULERS};
+use crate::memory::{LINE_BYTES, Memory, lines};
 use crate::stall::{Reason, Stalls};
 use crate::trace::{Access, AccessOrigin, Block, Event, Trace};
-use crate::{memory::Memory, ports::Ports, reach::Reach};
+use crate::{ports::Ports, reach::Reach};
 
 /// Clock of an event that has no time yet.
 const NEVER: u64 = u64::MAX;
@@ -100,6 +101,8 @@ struct Warp<'a> {
     /// Clock at which the tensor core is done with the products so far; that at which each group's sums are there.
     multiplied: u64,
     products: VecDeque<u64>,
+    /// Clock at which it knows that all it has stored has arrived.
+    stored: u64,
     /// Phases of the cluster's barrier in which it has arrived.
     cluster_phases: u32,
 }
@@ -202,6 +205,8 @@ struct Sm<'a> {
     constants: u64,
     /// Time at which the unit that copies boxes takes the next one.
     boxes: f64,
+    /// Time at which the way to other blocks of the cluster takes the next wavefront.
+    remote: f64,
     /// L1, and the paths to L2 and device memory.
     memory: Memory<'a>,
     beside: &'a [f64],
@@ -231,6 +236,7 @@ impl<'a> Sm<'a> {
             was_shared: false,
             constants: 0,
             boxes: 0.0,
+            remote: 0.0,
             memory: Memory::new(chip, setting.reach, active, setting.load, setting.shared, warps),
             beside: setting.beside,
             window: setting.window,
@@ -273,6 +279,7 @@ impl<'a> Sm<'a> {
                 groups: VecDeque::new(),
                 multiplied: 0,
                 products: VecDeque::new(),
+                stored: 0,
                 cluster_phases: 0,
             });
             let scheduler = &mut self.schedulers[self.next_slot % SCHEDULERS];
@@ -394,7 +401,8 @@ impl<'a> Sm<'a> {
             Unit::Special | Unit::Slow => chip.special,
             Unit::Uniform => chip.uniform,
             Unit::SharedBarrier => chip.phase_issue,
-            Unit::WarpProduct => chip.warp_product * u64::from(instruction.depth) / 32,
+            Unit::WarpProduct if instruction.depth < 32 => chip.short_warp_product,
+            Unit::WarpProduct => chip.warp_product,
             _ => 1,
         };
         scheduler.units[unit as usize] = now + clocks;
@@ -435,8 +443,11 @@ impl<'a> Sm<'a> {
             (Unit::Barrier, Access::None) => self.arrive(warp_index, now),
             _ => {
                 self.prepare(warp_index, now);
-                if matches!(unit, Unit::CopyWait | Unit::ProductWait) {
-                    self.warps[warp_index].wait_for_groups(unit, instruction.pending.into());
+                let warp = &mut self.warps[warp_index];
+                match unit {
+                    Unit::CopyWait | Unit::ProductWait => warp.wait_for_groups(unit, instruction.pending.into()),
+                    Unit::Fence => (warp.ready, warp.reason) = (warp.stored.max(now) + chip.fence, Reason::Global),
+                    _ => {}
                 }
             }
         }
@@ -495,7 +506,7 @@ impl<'a> Sm<'a> {
             self.lsu.max(alone)
         };
         match (instruction.unit, access) {
-            (Unit::LoadShared, Access::Shared { wavefronts }) => {
+            (Unit::LoadShared | Unit::LoadGlobal, Access::Shared { wavefronts }) => {
                 let wavefronts = u64::from(wavefronts).max(chip.fewest_shared[lanes]);
                 let passed = enter(chip.load_shared_issue as f64, wavefronts);
                 // `fewest_shared` makes the wavefronts of 16-byte lanes at least 2.
@@ -506,8 +517,15 @@ impl<'a> Sm<'a> {
                 }
                 (passed, passed + chip.shared_latency[lanes], Reason::Short)
             }
-            (Unit::StoreShared, Access::Shared { wavefronts }) => {
+            (Unit::StoreShared | Unit::StoreGlobal, Access::Shared { wavefronts }) => {
                 let passed = enter(chip.store_shared_issue[lanes] as f64, wavefronts.into());
+                (passed, passed, Reason::Short)
+            }
+            (Unit::StoreShared | Unit::StoreGlobal, Access::Remote { wavefronts }) => {
+                let passed = enter(chip.load_global_issue, wavefronts.into());
+                self.remote = self.remote.max(passed as f64) + f64::from(wavefronts) * chip.remote_wavefront;
+                let warp = &mut self.warps[warp_index];
+                warp.stored = warp.stored.max(self.remote as u64 + chip.remote_store_latency);
                 (passed, passed, Reason::Short)
             }
             (Unit::LoadGlobal, Access::Global { wavefronts, sectors, .. }) => {
@@ -522,7 +540,9 @@ impl<'a> Sm<'a> {
                 let passed = enter(chip.load_global_issue, wavefronts.into());
                 let warp = &self.warps[warp_index];
                 let sectors = warp.trace.sectors(sectors);
-                self.memory.store(sectors, is_whole, warp.origin(), passed, &mut self.busy);
+                let left = self.memory.store(sectors, is_whole, warp.origin(), passed, &mut self.busy);
+                let warp = &mut self.warps[warp_index];
+                warp.stored = warp.stored.max(left + chip.store_latency);
                 (passed, passed, Reason::Short)
             }
             (Unit::Copy, Access::Copy { passes, sectors, wavefronts }) => {
@@ -610,20 +630,22 @@ impl<'a> Sm<'a> {
                     continue;
                 }
                 Event::Load { barrier, blocks, rows, bytes, sectors } => {
-                    let start = self.copy_box(rows, now);
                     let sectors = trace.sectors(sectors);
+                    let start = self.copy_box(rows, bytes, sectors, now);
                     let beside = self.beside.get(block).copied().unwrap_or(1.0);
-                    let arrival = self.memory.fetch_beside(beside, sectors, origin, start, false, &mut self.busy);
-                    let arrival = arrival + chip.box_latency;
+                    let arrival = self.memory.fetch_past_l1(beside, blocks, sectors, origin, start, &mut self.busy);
+                    // Its last row is requested no earlier than the unit gets there.
+                    let arrival = arrival.max(self.boxes as u64 + chip.l2_latency);
                     let bytes = u64::from(bytes) * u64::from(blocks);
                     self.residences[block].barriers.load(barrier, bytes, arrival)
                 }
                 Event::Store { rows, sectors } => {
-                    let start = self.copy_box(rows, now);
-                    self.memory.store(trace.sectors(sectors), true, origin, start, &mut self.busy);
-                    let read = (self.boxes as u64).max(self.memory.takes_store());
+                    let sectors = trace.sectors(sectors);
+                    let start = self.copy_box(rows, 0, sectors, now);
+                    let left = self.memory.store(sectors, true, origin, start, &mut self.busy);
+                    let read = left.max(self.boxes as u64);
                     let warp = &mut self.warps[warp_index];
-                    warp.copied = warp.copied.max(read);
+                    warp.copied = warp.copied.max(read + chip.box_read);
                     continue;
                 }
                 Event::Meet { id, threads, waits } => {
@@ -643,11 +665,16 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Occupies the unit that copies boxes; returns the clock at which it requests the first row.
-    fn copy_box(&mut self, rows: u16, now: u64) -> u64 {
+    /// Occupies the unit that copies boxes; returns the clock at which it requests the first row. `bytes` are those of
+    /// all rows, 0 where the lines in which they begin do not matter.
+    fn copy_box(&mut self, rows: u16, bytes: u32, sectors: &[u64], now: u64) -> u64 {
         let chip = self.chip;
-        let start = self.boxes.max((now + chip.box_start) as f64);
-        let clocks = (f64::from(rows) * chip.box_row).max(chip.box_clocks);
+        let start = self.boxes.max(now as f64);
+        let n_pieces = if bytes > 0 { lines(sectors).count() as u32 } else { 0 };
+        let rows = u32::from(rows);
+        let n_lines = rows * (bytes / rows.max(1)).div_ceil(LINE_BYTES);
+        let of_all = if n_pieces > n_lines { chip.box_piece * f64::from(n_pieces) } else { 0.0 };
+        let clocks = (f64::from(rows) * chip.box_row).max(of_all);
         self.boxes = start + clocks;
         self.busy[Resource::Boxes as usize] += clocks;
         start as u64
@@ -659,11 +686,11 @@ impl<'a> Sm<'a> {
         let residence = &mut self.residences[warp.block];
         if unit == Unit::ClusterArrive {
             warp.cluster_phases += 1;
-            let woken = residence.barriers.arrive_in_cluster(residence.live, now + self.chip.cluster_barrier);
-            self.wake(woken, 0);
+            let woken = residence.barriers.arrive_in_cluster(residence.live, now, self.chip.barrier_per_warp);
+            self.wake(woken, self.chip.cluster_barrier);
         } else {
             match residence.barriers.wait_for_cluster(warp.cluster_phases, warp_index) {
-                Some(when) => self.resume(warp_index, when, false),
+                Some(when) => self.resume(warp_index, when + self.chip.cluster_barrier, false),
                 None => warp.ready = NEVER,
             }
         }
@@ -749,7 +776,7 @@ impl<'a> Sm<'a> {
         } else {
             let live = residence.live;
             let woken = residence.barriers.meet_in_cluster(live);
-            self.wake(woken, 0);
+            self.wake(woken, self.chip.cluster_barrier);
             self.complete(block_index);
         }
     }

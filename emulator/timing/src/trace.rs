@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use program::RANK_SHIFT;
 use simt::memory::rules::{self, Addresses};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,8 @@ pub enum Access {
         /// Number of wavefronts, at least 1.
         wavefronts: u16,
     },
+    /// Shared memory of another block of the cluster: as many times 128 bytes at a time as `wavefronts`.
+    Remote { wavefronts: u16 },
     /// Global or local memory.
     Global {
         /// Passes over L1: [`rules::l1_passes`].
@@ -107,7 +110,9 @@ impl Trace {
     /// Records that the last instruction accesses shared memory.
     pub fn touch_shared(&mut self, addresses: &Addresses, bytes: u32, direction: rules::Direction) {
         let wavefronts = rules::shared_cost(addresses, bytes, direction).wavefronts as u16;
-        self.touch(Access::Shared { wavefronts });
+        // The address of another block's memory has its rank above the offset.
+        let is_remote = addresses.iter().flatten().any(|address| address >> RANK_SHIFT != 0);
+        self.touch(if is_remote { Access::Remote { wavefronts } } else { Access::Shared { wavefronts } });
     }
 
     /// Records that the last instruction accesses global memory.

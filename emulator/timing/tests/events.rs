@@ -138,7 +138,7 @@ fn last(clocks: &[u64]) -> u64 {
 fn a_warp_goes_on_when_the_box_is_there_that_it_awaits() {
     let run = run(&[&[INIT, EXPECT, LOAD, wait(1)]]);
     let [_, _, load, wait, exit] = run.warps[0][..] else { panic!("{:?}", run.warps) };
-    let latency = chip().box_start + chip().l2_latency + chip().box_latency + chip().phase_latency;
+    let latency = chip().l2_latency + chip().phase_latency;
     let bytes = f64::from(BYTES) / chip().l2_bytes_alone;
     assert!(wait - load <= chip().phase_issue, "the copy goes on by itself");
     assert!((latency..latency + 2 * bytes as u64).contains(&(exit - load)), "{} {latency}", exit - load);
@@ -217,7 +217,7 @@ fn a_wait_for_stores_ends_when_their_boxes_are_read() {
     let exit = |waits: &[Act]| last(&alone(&[&[STORE, END_GROUP, STORE, END_GROUP], waits].concat()));
     let [none, one, both] = [&[][..], &[Act::WaitsForCopies(1)], &[Act::WaitsForCopies(0)]].map(exit);
     let read = (f64::from(ROWS) * chip().box_row) as u64;
-    assert!(one - none >= chip().box_start, "{none} {one}");
+    assert!(one - none >= chip().box_read, "{none} {one}");
     assert!(both - one >= read, "{one} {both}");
     assert_eq!(exit(&[Act::WaitsForCopies(2)]), none + 1, "it is one instruction more");
 }
@@ -249,7 +249,7 @@ fn the_barrier_of_a_cluster_is_for_all_warps_of_a_block() {
     let [first, second] = two(&BOTH, &late(&BOTH));
     assert_eq!(first[1] - first[0], 1, "an arrival does not wait");
     assert_eq!(last(&first), last(&second));
-    assert_eq!(last(&first) - second[100], chip().cluster_barrier);
+    assert_eq!(last(&first) - second[100], chip().cluster_barrier + chip().barrier_per_warp);
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn unit(unit: timing::Unit) -> Unit {
         On::IntegerFma | On::Alu | On::Uniform => Unit::Integer,
         On::LoadShared | On::StoreShared => Unit::Shared,
         On::LoadGlobal | On::StoreGlobal | On::Copy | On::BoxCopy => Unit::Global,
-        On::Barrier | On::SharedBarrier | On::ClusterArrive | On::ClusterWait => Unit::Barrier,
+        On::Barrier | On::SharedBarrier | On::ClusterArrive | On::ClusterWait | On::Fence => Unit::Barrier,
         On::LoadConstant
         | On::Branch
         | On::CopyGroup

@@ -5,9 +5,9 @@ use program::tensor::{Element, Fill, Swizzle, TensorMap, TensorMapArguments};
 /// A matrix in memory, and the box of it that a copy brings: rows and columns.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mapped {
-    element: Element,
-    size: [u32; 2],
-    of_box: [u32; 2],
+    pub(crate) element: Element,
+    pub(crate) size: [u32; 2],
+    pub(crate) of_box: [u32; 2],
 }
 
 /// A kernel: its file, its name, the type of its factors, rows of a box of A and of B, and whether it takes C as a map.

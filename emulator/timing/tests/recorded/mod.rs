@@ -37,6 +37,8 @@ pub(crate) struct Launch {
 pub(crate) enum Given {
     Int(i32),
     Float(f32),
+    /// A structure of integers.
+    Ints(Vec<i32>),
     /// A buffer of this many bytes.
     Buffer(usize),
     /// A buffer that is described by a tensor map.
@@ -265,6 +267,7 @@ impl Launch {
         let argument = |given: &Given| match *given {
             Given::Int(value) => Argument::from(value),
             Given::Float(value) => Argument::from(value),
+            Given::Ints(ref values) => Argument(values.iter().flat_map(|value| value.to_le_bytes()).collect()),
             Given::Buffer(bytes) => gpu.alloc::<u8>(bytes).into(),
             Given::Map(map) => Argument(map.encoded(gpu.alloc::<u8>(map.bytes()))),
         };

@@ -156,13 +156,26 @@ const WIDTHS: [(&str, f64); 3] = [("4", 1.0), ("8", 2.0), ("16", 4.0)];
 const SCHEDULERS: f64 = 4.0;
 
 /// Clocks of the other instructions of loops: around a wait for a phase that has ended, of a turn between two warps,
-/// and around a group of products.
+/// around a group of products, of a barrier of the cluster with its warp, around a fence, of an exchange between two
+/// blocks, and around a box that is stored.
 const PHASE_LOOP: f64 = 7.5;
 const TURN: f64 = 15.5;
 const GROUP_LOOP: f64 = 16.0;
+const CLUSTER_LOOP: f64 = 3.4;
+const FENCE_LOOP: f64 = 17.0;
+const EXCHANGE_LOOP: f64 = 35.0;
+const BOX_OUT_LOOP: f64 = 5.0;
+/// Nanoseconds from the start of a kernel to its only store.
+const TO_STORE_NS: f64 = 32.0;
+/// Wavefronts of a store of 16 bytes by each lane, and such stores of a warp in an exchange.
+const STORED: [f64; 2] = [4.0, 8.0];
+/// Rows of 128 bytes of a large box and of a small one; lines in which such rows lie that begin on 16 bytes, on average.
+const BOX_ROWS: [f64; 2] = [256.0, 8.0];
+const ROW_BYTES: f64 = 128.0;
+const PIECES: f64 = 15.0 / 8.0;
 
 /// The constants and their rules, in the order of the file.
-const RULES: [(&str, Rule); 36] = [
+const RULES: [(&str, Rule); 47] = [
     ("sms", Rule::AsMeasured("n_sms")),
     ("ghz", Rule::AsMeasured("clock")),
     ("fma", Rule::Clocks("cost_fma")),
@@ -196,6 +209,34 @@ const RULES: [(&str, Rule); 36] = [
     ("phase_issue", Rule::Clocks("barrier_arrive_1_threads")),
     ("phase_check", Rule::Of(|m| Ok((m.get("barrier_passed_32_threads")? - PHASE_LOOP).round()))),
     ("phase_latency", Rule::Of(|m| Ok((m.get("barrier_turns_64_threads")? - TURN).round()))),
+    (
+        "remote_latency",
+        Rule::Of(|m| Ok((m.get("barrier_turns_in_cluster_32_threads")? - m.get("barrier_turns_64_threads")?).round())),
+    ),
+    ("cluster_barrier", Rule::Of(|m| Ok((m.get("barrier_cluster_relaxed_2_32_threads")? - CLUSTER_LOOP).round()))),
+    ("fence", Rule::Of(|m| Ok((m.get("fence_alone_32_threads")? - FENCE_LOOP).round()))),
+    (
+        "store_latency",
+        Rule::Of(|m| Ok((m.get("fence_after_store_32_threads")? - m.get("fence_alone_32_threads")?).round())),
+    ),
+    (
+        "remote_store_latency",
+        Rule::Of(|m| {
+            let passes = STORED[1] * STORED[0] * remote_wavefront(m)?;
+            let barrier = m.get("barrier_cluster_2_32_threads")?;
+            Ok((m.get("remote_exchange_32_threads")? - passes - barrier - EXCHANGE_LOOP).round())
+        }),
+    ),
+    ("remote_wavefront", Rule::Of(remote_wavefront)),
+    (
+        "box_read",
+        Rule::Of(|m| {
+            let bytes = BOX_ROWS[1] * ROW_BYTES / m.get("stream_store_l2_alone")?;
+            Ok((m.get("boxes_out_read_1_8x64_Bf16_depth_1_alone_L2")? - bytes - BOX_OUT_LOOP).round())
+        }),
+    ),
+    ("box_row", Rule::Of(|m| Ok(m.get("boxes_256x16_F32_depth_6_alone_L2")? / BOX_ROWS[0]))),
+    ("box_piece", Rule::Of(|m| Ok(m.get("boxes_256x64_Bf16_depth_6_alone_Ragged")? / (BOX_ROWS[0] * PIECES)))),
     // Four warps for each scheduler.
     ("warp_product", Rule::Of(|m| Ok((m.get("mma_bf16_512_threads")? / SCHEDULERS).round()))),
     (
@@ -209,7 +250,7 @@ const RULES: [(&str, Rule); 36] = [
     ),
     ("l2_bytes", Rule::AsMeasured("stream_load_l2_shared")),
     ("l2_bytes_own", Rule::AsMeasured("stream_load_l2")),
-    ("l2_bytes_alone", Rule::AsMeasured("stream_load_l2_alone")),
+    ("l2_bytes_alone", Rule::Of(|m| Ok(BOX_ROWS[0] * ROW_BYTES / m.get("boxes_256x64_Bf16_depth_6_alone_L2")?))),
     ("l2_sectors", Rule::AsMeasured("scattered_load_l2")),
     ("store_bytes", Rule::AsMeasured("stream_store_l2")),
     ("store_bytes_alone", Rule::AsMeasured("stream_store_l2_alone")),
@@ -220,7 +261,9 @@ const RULES: [(&str, Rule); 36] = [
         // The stream is 16 times as long as L2, part of which may have been cached.
         Rule::Of(|m| Ok((m.get("stream_load_memory")? * m.get("n_sms")? * (1.0 - 1.0 / 16.0)).round())),
     ),
-    ("launch_ns", Rule::AsMeasured("launch")),
+    ("launch_ns", Rule::Of(|m| Ok(m.get("launch_384")?.round()))),
+    ("cluster_launch_ns", Rule::Of(|m| Ok((m.get("launch_cluster")? - m.get("launch_384")?).round()))),
+    ("drain_ns", Rule::Of(|m| Ok((m.get("launch_store")? - m.get("launch_384")? - TO_STORE_NS).round()))),
     ("block_ns", Rule::AsMeasured("block_256")),
     (
         "warp_start",
@@ -234,6 +277,11 @@ const RULES: [(&str, Rule); 36] = [
 fn product(measured: &Measurements) -> Result<f64> {
     let [few, many] = ["4", "16"].map(|n| measured.get(&format!("products_bf16_256_shared_{n}_x1")));
     Ok((many? - few?) / (16.0 - 4.0))
+}
+
+/// Returns the clocks of a wavefront of stores to another block, of eight warps.
+fn remote_wavefront(measured: &Measurements) -> Result<f64> {
+    Ok(measured.get("remote_stores_256_threads")? / (8.0 * STORED[0]))
 }
 
 /// Blocks whose barriers were measured, in warps: the constant part and the one for each warp come from the ends.
