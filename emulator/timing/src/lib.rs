@@ -72,5 +72,5 @@ pub use predict::{LoadedCode, Prediction, predict, predict_with_timeline};
 pub use reach::Reach;
 pub use sm::{Outcome, Setting, simulate};
 pub use stall::{Reason, Stalls};
-pub use timeline::Timeline;
+pub use timeline::{Product, Timeline, Transfer, Work};
 pub use trace::{Access, Block, Event, Sectors, Step, Trace};

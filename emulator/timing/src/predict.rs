@@ -66,7 +66,7 @@ pub fn predict(chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest) -> 
     Ok(launch.prediction(&launch.simulated(None)?))
 }
 
-/// Predicts as [`predict`], and records the instructions issued during `clocks` clocks in the middle of the launch.
+/// Predicts as [`predict`], and records what one SM does during `clocks` clocks in the middle of the launch.
 pub fn predict_with_timeline(
     chip: &Chip, loaded: LoadedCode<'_>, request: &LaunchRequest, clocks: u64,
 ) -> Result<(Prediction, Timeline), NoPrediction> {
@@ -79,6 +79,7 @@ pub fn predict_with_timeline(
         clocks: window,
         busiest_loop: busiest_loop(loaded.code, &outcome.stalls),
         schedulers: outcome.issues.clone(),
+        work: outcome.work.clone(),
     };
     Ok((launch.prediction(&outcome), timeline))
 }

@@ -11,7 +11,8 @@ use crate::instruction::{Instruction, SCOREBOARDS, Unit};
 use crate::issue::{Issue, SCHEDULERS};
 use crate::memory::{LINE_BYTES, Memory, lines};
 use crate::stall::{Reason, Stalls};
-use crate::trace::{Access, AccessOrigin, Block, Event, Trace};
+use crate::timeline::{Transfer, Work};
+use crate::trace::{Access, AccessOrigin, Block, Event, SECTOR, Trace};
 use crate::{ports::Ports, reach::Reach};
 
 /// Clock of an event that has no time yet.
@@ -35,6 +36,8 @@ pub struct Outcome {
     pub busy: Busy,
     /// Instructions issued within [`Setting::window`], by scheduler.
     pub issues: [Vec<Issue>; SCHEDULERS],
+    /// Work within the window that goes on beside instructions.
+    pub work: Work,
 }
 
 /// The launch around the simulated blocks.
@@ -52,7 +55,7 @@ pub struct Setting<'a> {
     pub beside: &'a [f64],
     /// Accesses that go to device memory.
     pub reach: &'a Reach,
-    /// Clocks for which issued instructions are recorded in [`Outcome::issues`]; `None` records nothing.
+    /// Clocks recorded in [`Outcome::issues`] and [`Outcome::work`]; `None` records nothing.
     pub window: Option<Range<u64>>,
 }
 
@@ -72,6 +75,7 @@ pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting
         stalls: sm.stalls,
         busy: sm.busy,
         issues: sm.schedulers.map(|scheduler| scheduler.issues),
+        work: sm.work,
     }
 }
 
@@ -210,7 +214,8 @@ struct Sm<'a> {
     /// L1, and the paths to L2 and device memory.
     memory: Memory<'a>,
     beside: &'a [f64],
-    window: Option<Range<u64>>,
+    /// With the window in which instructions are recorded, too.
+    work: Work,
     busy: Busy,
     /// Clock at which the last warp ended so far.
     last: u64,
@@ -239,7 +244,7 @@ impl<'a> Sm<'a> {
             remote: 0.0,
             memory: Memory::new(chip, setting.reach, active, setting.load, setting.shared, warps),
             beside: setting.beside,
-            window: setting.window,
+            work: Work { window: setting.window, ..Work::default() },
             busy: Busy::default(),
             last: 0,
             ends: vec![0; blocks.len()],
@@ -406,6 +411,9 @@ impl<'a> Sm<'a> {
             _ => 1,
         };
         scheduler.units[unit as usize] = now + clocks;
+        if unit == Unit::WarpProduct {
+            self.work.product(scheduler_index, now..now + clocks);
+        }
         self.busy[Resource::Issue as usize] += of_all;
         if let Some(resource) = unit.resource() {
             self.busy[resource as usize] += clocks as f64 * of_all;
@@ -558,7 +566,17 @@ impl<'a> Sm<'a> {
                 let (sectors, origin) = (warp.trace.sectors(sectors), warp.origin());
                 let arrival = self.memory.fetch(sectors, origin, passed, !instruction.bypasses, &mut self.busy);
                 let warp = &mut self.warps[warp_index];
-                warp.copied = warp.copied.max(arrival + chip.l1_latency[lanes] + u64::from(wavefronts));
+                let end = arrival + chip.l1_latency[lanes] + u64::from(wavefronts);
+                warp.copied = warp.copied.max(end);
+                let (block, bytes) = (warp.block as u32, sectors.len() as u64 * SECTOR);
+                self.work.transfer(Transfer {
+                    block,
+                    barrier: None,
+                    unit: passed..passed,
+                    end,
+                    bytes,
+                    is_store: false,
+                });
                 (passed, passed, Reason::Short)
             }
             (Unit::CopyGroup, _) => {
@@ -581,6 +599,7 @@ impl<'a> Sm<'a> {
                 let warp = &mut self.warps[warp_index];
                 if clocks > 0.0 {
                     warp.multiplied = scheduler.tensor as u64;
+                    self.work.product(scheduler_index, (scheduler.tensor - clocks) as u64..warp.multiplied);
                 }
                 if instruction.ends_group {
                     // One without products takes as long.
@@ -637,6 +656,14 @@ impl<'a> Sm<'a> {
                     // Its last row is requested no earlier than the unit gets there.
                     let arrival = arrival.max(self.boxes as u64 + chip.l2_latency);
                     let bytes = u64::from(bytes) * u64::from(blocks);
+                    self.work.transfer(Transfer {
+                        block: block as u32,
+                        barrier: Some(barrier),
+                        unit: start..self.boxes as u64,
+                        end: arrival,
+                        bytes,
+                        is_store: false,
+                    });
                     self.residences[block].barriers.load(barrier, bytes, arrival)
                 }
                 Event::Store { rows, sectors } => {
@@ -644,6 +671,9 @@ impl<'a> Sm<'a> {
                     let start = self.copy_box(rows, 0, sectors, now);
                     let left = self.memory.store(sectors, true, origin, start, &mut self.busy);
                     let read = left.max(self.boxes as u64);
+                    let (unit, bytes) = (start..self.boxes as u64, sectors.len() as u64 * SECTOR);
+                    let block = block as u32;
+                    self.work.transfer(Transfer { block, barrier: None, unit, end: read, bytes, is_store: true });
                     let warp = &mut self.warps[warp_index];
                     warp.copied = warp.copied.max(read + chip.box_read);
                     continue;
@@ -791,7 +821,7 @@ impl<'a> Sm<'a> {
         let busy_until = self.schedulers[scheduler_index].units[unit as usize].max(warp.blocked.take());
         let busy = busy_until.saturating_sub(warp.ready).min(now - warp.ready.min(now));
         let rest = (now - warp.issued) - fixed - waited - busy;
-        if self.window.as_ref().is_some_and(|window| window.contains(&now)) {
+        if self.work.window.as_ref().is_some_and(|window| window.contains(&now)) {
             let first = self.residences[warp.block].first;
             let waited = match (waited, busy) {
                 (0, 0) if rest > 0 => Reason::NotSelected,

@@ -1,4 +1,4 @@
-//! Instructions that the schedulers of one SM issue, clock by clock.
+//! Instructions that the schedulers of one SM issue, clock by clock, and the work that goes on beside them.
 
 use std::ops::Range;
 
@@ -18,6 +18,57 @@ pub struct Timeline {
     pub busiest_loop: Range<u32>,
     /// Instructions in the order of issue, by scheduler.
     pub schedulers: [Vec<Issue>; SCHEDULERS],
+    pub work: Work,
+}
+
+/// A copy between global and shared memory that goes on by itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transfer {
+    /// Index of the block among those that the SM runs.
+    pub block: u32,
+    /// Offset of the barrier in shared memory that counts its bytes.
+    pub barrier: Option<u32>,
+    /// Clocks for which it occupies the unit that copies boxes: none for copies by lanes.
+    pub unit: Range<u64>,
+    /// Clock at which the bytes are in shared memory, or of a store have been read there.
+    pub end: u64,
+    pub bytes: u64,
+    pub is_store: bool,
+}
+
+/// A product on the tensor core of a scheduler.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Product {
+    pub scheduler: u32,
+    pub clocks: Range<u64>,
+}
+
+/// Work of an SM within a window, in the order in which warps start it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Clocks for which work is recorded; `None` records nothing.
+    pub(crate) window: Option<Range<u64>>,
+    pub transfers: Vec<Transfer>,
+    pub products: Vec<Product>,
+}
+
+impl Work {
+    pub(crate) fn transfer(&mut self, transfer: Transfer) {
+        if self.records(&(transfer.unit.start..transfer.end)) {
+            self.transfers.push(transfer);
+        }
+    }
+
+    pub(crate) fn product(&mut self, scheduler: usize, clocks: Range<u64>) {
+        if self.records(&clocks) {
+            self.products.push(Product { scheduler: scheduler as u32, clocks });
+        }
+    }
+
+    fn records(&self, clocks: &Range<u64>) -> bool {
+        let window = self.window.as_ref();
+        window.is_some_and(|window| clocks.start.max(window.start) < clocks.end.min(window.end))
+    }
 }
 
 /// Finds the innermost loop that issues the most: from the target of a backward branch through the branch.

@@ -83,7 +83,7 @@ pub struct Trace {
     pub events: Vec<Event>,
 }
 
-const SECTOR: u64 = 32;
+pub(crate) const SECTOR: u64 = 32;
 /// Sectors of a line.
 const LINE: u64 = 4;
 /// First address of local memory in the caches: above every buffer.

@@ -1,7 +1,7 @@
 //! What goes on by itself in an SM, one kind of event after another, in traces made by hand.
 
 use sass::instruction::Control;
-use timing::{Access, Block, Chip, Event, Instruction, Reach, Reason, Sectors, Setting, Trace, Unit, simulate};
+use timing::{Access, Block, Chip, Event, Instruction, Reach, Reason, Sectors, Setting, Trace, Unit, Work, simulate};
 
 /// A barrier in shared memory.
 const BARRIER: u32 = 64;
@@ -53,6 +53,7 @@ struct Run {
     /// Why each warp waited for its last instruction.
     reasons: Vec<Option<Reason>>,
     is_stuck: bool,
+    work: Work,
 }
 
 /// Simulates a block of these warps, alone on its SM; an exit follows the last instruction of each.
@@ -81,12 +82,12 @@ fn run(warps: &[&[Act]]) -> Run {
     let window = Some(0..u64::MAX);
     let setting = Setting { resident: 1, shared: 0, active_sms: 1, load: 1.0, beside: &[], reach: &reach, window };
     let outcome = simulate(chip(), &program, &[&block], setting);
-    let mut run = Run { warps: vec![Vec::new(); warps.len()], reasons: vec![None; warps.len()], is_stuck: false };
+    let (warps, reasons) = (vec![Vec::new(); warps.len()], vec![None; warps.len()]);
+    let mut run = Run { warps, reasons, is_stuck: outcome.is_stuck, work: outcome.work };
     for issue in outcome.issues.iter().flatten() {
         run.warps[issue.warp as usize].push(issue.clock);
         run.reasons[issue.warp as usize] = Some(issue.waited);
     }
-    run.is_stuck = outcome.is_stuck;
     run
 }
 
@@ -120,7 +121,7 @@ fn on(unit: Unit) -> Instruction {
         pending: 0,
         columns: 0,
         shared_rows: 0,
-        depth: 0,
+        depth: if unit == Unit::WarpProduct { 32 } else { 0 },
         ends_group: false,
         control: Control { stall: 1, ..Control::default() },
     }
@@ -261,4 +262,19 @@ fn a_barrier_that_is_executed_for_no_lane_does_not_count() {
     assert!(last(&waits) >= last(&passes), "{} {}", last(&waits), last(&passes));
     let [goes_on, meets] = two(&[&[MEET_ALL], &late(&[])[..]].concat(), &[MEET_ALL]);
     assert!(last(&meets) < last(&goes_on), "{} {}", last(&meets), last(&goes_on));
+}
+
+#[test]
+fn what_goes_on_beside_warps_is_recorded() {
+    let product = Act::Plain(Unit::WarpProduct, Access::None);
+    let run = run(&[&[INIT, EXPECT, LOAD, wait(1), product, STORE]]);
+    let clocks = &run.warps[0];
+    let [load, store] = run.work.transfers.as_slice() else { panic!("{:?}", run.work) };
+    assert_eq!((load.barrier, load.bytes, load.is_store), (Some(BARRIER), BYTES.into(), false));
+    assert_eq!(load.unit.start, clocks[2]);
+    assert_eq!(load.end + chip().phase_latency, clocks[4]);
+    assert_eq!((store.barrier, store.bytes, store.is_store), (None, BYTES.into(), true));
+    assert_eq!(store.unit.start, clocks[5]);
+    let [product] = run.work.products.as_slice() else { panic!("{:?}", run.work) };
+    assert_eq!(product.clocks, clocks[4]..clocks[4] + chip().warp_product);
 }
