@@ -79,6 +79,13 @@ struct Committed {
     #[serde(skip_serializing)]
     listing: String,
     entry: String,
+    /// For [`tasks::committed`], as are `blocks`.
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "read by `cargo xtask explain`")]
+    tile: Option<[u32; 2]>,
+    #[serde(default, skip_serializing)]
+    #[expect(dead_code, reason = "read by `cargo xtask explain`")]
+    blocks: tasks::launch::Blocks,
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,

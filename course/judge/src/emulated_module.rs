@@ -92,7 +92,7 @@ impl<'a> EmulatedModule<'a> {
         let params = task.work.parameters().iter();
         let loaded = Self::of_entry(request, gpu, module, params.map(|(_, name)| (*name).to_owned()).collect())?;
         let bytes: Vec<u32> = loaded.kernel.kernel().params.iter().map(|param| param.bytes).collect();
-        if request.setup.is_none() && bytes != task.work.parameter_bytes() {
+        if request.setup.is_none() && task.launch.is_none() && bytes != task.work.parameter_bytes() {
             let wanted = task.work.parameters().iter();
             let wanted: Vec<String> = wanted.map(|(kind, name)| format!("{kind} {name}")).collect();
             return Err(LoadError::NoEntry(format!(
@@ -230,7 +230,10 @@ impl<'a> EmulatedModule<'a> {
         self.request.setup.clone().unwrap_or_else(|| LaunchSetup {
             grid: task.grid(shape),
             block: task.block,
-            arguments: names.map(|(_, name)| (*name).to_owned()).collect(),
+            arguments: match &task.launch {
+                Some(launch) => launch.arguments.clone(),
+                None => names.map(|(_, name)| (*name).to_owned()).collect(),
+            },
         })
     }
 

@@ -1,6 +1,7 @@
 //! Counts per source line of a kernel, from one counted launch.
 
 pub mod code;
+mod pipeline;
 
 use std::collections::BTreeMap;
 

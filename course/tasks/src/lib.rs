@@ -7,6 +7,8 @@
 //! - [`host`]: tasks whose idea is on the host.
 //! - [`markers`], [`starter`]: the learner's starting point, generated from a finished kernel.
 //! - [`shown`]: lines of one starter that answer another task.
+//! - [`committed`]: kernels of the ladder that no task is about, with their launches.
+//! - [`launch`]: launches that do not follow from the computation of a kernel.
 //! - [`fixtures`]: kernels whose header states how they are launched, for the tests.
 //! - [`solutions`]: possible submissions, wrong and right, for the tests.
 //! - [`variant`]: tasks whose numbers are drawn for a class.
@@ -27,6 +29,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod committed;
 pub mod compile;
 pub mod diff;
 pub mod drawn;
@@ -36,6 +39,7 @@ pub mod expression;
 pub mod fixtures;
 pub mod hints;
 pub mod host;
+pub mod launch;
 pub mod markers;
 pub mod measure;
 pub mod part_id;

@@ -20,6 +20,7 @@ pub use question::{Answer, Derived, Question};
 pub use reading::{CatalogueError, file_of};
 
 use crate::host::{self, HostCall};
+use crate::launch::OwnLaunch;
 use crate::{paths, shown::Shown, variant::Variant, work::TaskWork};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +80,9 @@ pub struct Task {
     /// Consecutive blocks have tiles below each other: `blockIdx.x` is the row of tiles.
     #[serde(default)]
     pub down: bool,
+    /// The launch, where it does not follow from `work`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<OwnLaunch>,
     /// Dynamic shared memory per block, in bytes.
     #[serde(default)]
     pub dynamic_shared: u32,
@@ -105,7 +109,8 @@ impl Task {
     /// Returns the grid of a launch.
     pub fn grid(&self, shape: Shape) -> [u32; 3] {
         let [x, y, z] = self.work.grid(self.tile, shape);
-        if self.down { [y, x, z] } else { [x, y, z] }
+        let tiles = if self.down { [y, x, z] } else { [x, y, z] };
+        self.launch.as_ref().map_or(tiles, |launch| launch.blocks.grid(tiles))
     }
 
     /// Returns the path of the learner's file in the checkout at `root`.

@@ -56,6 +56,46 @@ fn machine_code_is_part_of_the_record() {
     assert_eq!(explained.machine, Some(machine()));
 }
 
+/// Returns machine code with a pipeline: a producer and a consumer with a ring of two slots.
+fn with_pipeline() -> MachineCodeExplanation {
+    let mut machine = machine();
+    let pipeline = serde_json::from_str(include_str!("../data/pipeline.json")).expect("a pipeline");
+    machine.timeline.as_mut().expect("a loop").pipeline = Some(pipeline);
+    machine
+}
+
+#[test]
+fn a_pipeline_stands_for_the_schedulers() {
+    let learner = with_machine_code(with_pipeline());
+    let out = learner.output(0, "explain v05 --finished --machine");
+    let (_, pipeline) = out.split_once("\n\n168 clocks").expect("a pipeline");
+    insta::assert_snapshot!(pipeline);
+    assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
+    assert!(learner.output(0, "explain v05 --finished --machine --all").contains("sched 3"));
+
+    learner.output(0, "explain v05 --finished --machine --html page.html");
+    let page = learner.read("page.html");
+    explain_page::check(&page);
+    for word in [
+        "<h3>The pipeline</h3>",
+        "class=\"p-empty\"",
+        "Bytes on their way",
+        "<h3>The busiest loop, clock by clock</h3>",
+    ] {
+        assert!(page.contains(word), "{word}");
+    }
+    let record = learner.record(0, "explain v05 --finished --machine --json");
+    assert_eq!(record["explain"]["machine"]["timeline"]["pipeline"]["roles"][1]["spans"][1]["state"], "empty");
+}
+
+#[test]
+fn a_kernel_without_a_launch_in_the_book_is_not_explained() {
+    let learner = with_machine_code(machine());
+    for words in ["explain gemm_v12_ring_bf16 --machine", "explain gemm_v12_nothing --machine"] {
+        assert_eq!(learner.run(words).0, 2, "{words}");
+    }
+}
+
 #[test]
 fn a_page_has_the_machine_code_and_needs_no_script() {
     let learner = with_machine_code(machine());

@@ -9,6 +9,7 @@ use tasks::explain::machine_code::{
     Control, Instruction, MachineCodeExplanation, PredictedLaunch, Reason, Slot, Timeline, Unit,
 };
 
+use super::pipeline::{is_of_pipeline, pipeline};
 use crate::{JudgeError, Request};
 use crate::{emulated_module::EmulatedModule, trial::Trial};
 
@@ -84,7 +85,7 @@ fn explained<T: Accumulator + Value>(
     let stopped = report.findings.iter().find(|finding| finding.severity == Severity::Error);
     let predicted = match stopped {
         Some(finding) => Err(format!("the launch stopped before its end: {}", finding.title)),
-        None => module.predict(&trial, code, WINDOW).map_err(|why| why.to_string()),
+        None => module.predict(&trial, code, recorded_clocks(code)).map_err(|why| why.to_string()),
     };
     match predicted {
         Ok((predicted, window)) => {
@@ -94,7 +95,7 @@ fn explained<T: Accumulator + Value>(
                 let some = clocks.filter(|(_, clocks)| *clocks > 0);
                 instruction.stalls = some.map(|(reason, clocks)| (self::reason(reason), clocks)).collect();
             }
-            explained.timeline = timeline(&instructions, &window);
+            explained.timeline = timeline(code, &instructions, &window);
             let report = timing::report::prediction(timing::Chip::h200(), &predicted);
             explained.predicted.prediction = Some(from_report(report));
             (explained.clocks, explained.modelled_blocks) = (predicted.clocks, predicted.n_simulated);
@@ -157,14 +158,18 @@ fn from_report<T: serde::de::DeserializeOwned>(report: serde_json::Value) -> T {
     serde_json::from_value(report).expect("tasks has the fields of the report")
 }
 
-/// Clocks in the middle of a launch that are searched for a loop iteration.
-const WINDOW: u64 = 16_384;
+/// Returns the clocks in the middle of a launch that are searched for a loop iteration, or for rounds of a pipeline.
+fn recorded_clocks(code: &sass::CubinKernel) -> u64 {
+    let mut units = code.instructions.iter().map(|instruction| timing::Instruction::from(instruction).unit);
+    if units.any(is_of_pipeline) { 65_536 } else { 16_384 }
+}
+
 /// Clocks of a pass that are kept.
 const MAX_CLOCKS: u64 = 4096;
 
 /// Returns the median iteration of the busiest loop in the window: issues of all schedulers from one iteration's start
 /// to its end.
-fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<Timeline> {
+fn timeline(code: &sass::CubinKernel, instructions: &[Instruction], window: &timing::Timeline) -> Option<Timeline> {
     let std::ops::Range { start: first, end } = window.busiest_loop;
     let last = end.checked_sub(1).filter(|last| *last >= first)?;
     let mut began: HashMap<(u32, u32), u64> = HashMap::new();
@@ -214,5 +219,6 @@ fn timeline(instructions: &[Instruction], window: &timing::Timeline) -> Option<T
         pass: u32::try_from(end - start).unwrap_or(u32::MAX),
         warps: warps.len() as u32,
         schedulers,
+        pipeline: pipeline(code, window, &passes),
     })
 }

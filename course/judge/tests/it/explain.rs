@@ -7,7 +7,7 @@ use std::process::Command;
 use catalog::Shape;
 use catalog::provenance::{cubin_of, target_of};
 use counters::Summary;
-use tasks::explain::machine_code::{MachineCodeExplanation, Slot};
+use tasks::explain::machine_code::{MachineCodeExplanation, Pipeline, Prediction, Slot, State};
 use tasks::{Task, explain::Explained};
 use tasks::{measure::Measure, task::TaskKind};
 
@@ -15,12 +15,16 @@ use crate::common::{kernel_tasks, ptx_of, read, request, root};
 
 /// Returns the committed machine code of a task's kernel, explained on a small problem.
 fn code(task: &Task) -> Option<(sass::Module, MachineCodeExplanation)> {
+    const SIZE: usize = 128;
+    code_on(task, Shape::square(SIZE))
+}
+
+fn code_on(task: &Task, shape: Shape) -> Option<(sass::Module, MachineCodeExplanation)> {
     let source = root().join(&task.solution);
     let cubin = std::fs::read(cubin_of(root(), &source)?).ok()?;
     let module = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{}: {error}", task.name));
     let sources = [(task.solution.display().to_string(), String::new())];
-    const SIZE: usize = 128;
-    let explained = judge::explain::code::explain(&request(task, "", &sources), &module, Shape::square(SIZE));
+    let explained = judge::explain::code::explain(&request(task, "", &sources), &module, shape);
     Some((module, explained.unwrap_or_else(|why| panic!("{}: {why}", task.name))))
 }
 
@@ -70,6 +74,67 @@ fn machine_code_belongs_to_lines_and_has_a_time() {
     }
     assert!(n >= 8, "{n}");
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Checks the pipeline of a kernel of the book on a product of one tile for each block, and returns it.
+#[track_caller]
+fn pipeline(entry: &str, [m, n, k]: [usize; 3], roles: &[&str], stages: u32) -> (Pipeline, Prediction) {
+    let task = tasks::committed::find(root(), entry).expect("it is read").expect("it is listed");
+    let (_, explanation) = code_on(&task, Shape { m, n, k }).expect("it is committed");
+    let pipeline = explanation.timeline.and_then(|timeline| timeline.pipeline).expect("it copies");
+    let names: Vec<&str> = pipeline.roles.iter().map(|role| role.name.as_str()).collect();
+    assert_eq!((names.as_slice(), pipeline.stages), (roles, stages), "{entry}");
+    for role in &pipeline.roles {
+        let spans = &role.spans;
+        assert!(spans.windows(2).all(|pair| pair[0].to <= pair[1].from), "{entry}: {}", role.name);
+        assert!(spans.iter().all(|span| span.from < span.to && span.to <= pipeline.clocks), "{entry}: {}", role.name);
+        let warps = u64::from(role.warps[1] - role.warps[0] + 1);
+        assert!(role.states.values().sum::<u64>() <= warps * u64::from(pipeline.clocks), "{entry}: {}", role.name);
+    }
+    // What is on its way has a place in shared memory.
+    let most = pipeline.in_flight.iter().map(|[_, bytes]| u64::from(*bytes)).max();
+    assert!(most.is_some_and(|most| 0 < most && most <= explanation.shared_bytes), "{entry}: {most:?}");
+    (pipeline, explanation.predicted.prediction.expect("the model has all instructions"))
+}
+
+#[test]
+fn a_ring_keeps_the_tensor_cores_busy() {
+    const STEPS: usize = 64;
+    let (pipeline, prediction) =
+        pipeline("gemm_v12_ring_f32", [128, 256, 64 * STEPS], &["consumer 0", "consumer 1", "producer"], 4);
+    // A step is 64 deep: its products take 4 × 2 × 128 clocks, and the copies are here before.
+    let round = 4 * 1024;
+    assert_eq!((pipeline.round, pipeline.clocks), (round, 3 * round));
+    let launch = prediction.of_unit("tensor cores").map(|bound| prediction.part(bound)).expect("it multiplies");
+    let shown = pipeline.multiplying_share();
+    assert!(shown <= 1.0 && (shown - launch).abs() < 0.15, "{shown} of the clocks, {launch} of the launch");
+    // Each of three rounds copies four pairs of tiles, whose products each warpgroup waits for.
+    let starts = |name: &str, state| {
+        let role = pipeline.roles.iter().find(|role| role.name == name).expect("a role");
+        role.states.get(&state).copied().unwrap_or(0)
+    };
+    assert!(starts("producer", State::Copies) >= 12 * 3);
+    for consumer in ["consumer 0", "consumer 1"] {
+        assert!(starts(consumer, State::Sums) * 2 > u64::from(4 * pipeline.clocks), "{consumer}");
+        assert_eq!(starts(consumer, State::Copies), 0);
+    }
+}
+
+#[test]
+fn pipelines_have_the_roles_of_their_kernels() {
+    let two = ["consumer 0", "consumer 1", "producer"];
+    pipeline("sgemm_v11_producer", [256, 128, 1024], &two, 4);
+    pipeline("gemm_v12_ping_pong_f32", [256, 128, 2048], &["consumer", "producer"], 6);
+    let (ahead, _) = pipeline("gemm_v12_mma_ring_f32", [256, 128, 1024], &["warps 0-7"], 0);
+    assert!(ahead.multiplying_share() > 0.5, "{}", ahead.multiplying_share());
+    assert_eq!(tasks::launch::SMS, simt::occupancy::SMS);
+}
+
+#[test]
+fn a_kernel_whose_warps_do_all_has_no_pipeline() {
+    let task = kernel_tasks().into_iter().find(|task| task.name.to_string() == "v07").expect("a task");
+    let (_, explanation) = code(&task).expect("it is committed");
+    assert_eq!(explanation.timeline.expect("it has a loop").pipeline, None);
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use catalog::Shape;
-pub use records::machine_code::{Bound, Change, Occupancy, PredictedLaunch, Prediction};
+pub use records::machine_code::{Bound, Change, Occupancy, PredictedLaunch, Prediction, unit};
 use serde::{Deserialize, Serialize};
 
 /// The machine code of a kernel in one launch. Fields are only ever added; names and meanings stay.
@@ -123,7 +123,7 @@ macro_rules! legend {
 
         impl $name {
             /// All values in the order of a legend.
-            pub const ALL: [Self; 6] = [$(Self::$value),*];
+            pub const ALL: [Self; [$($letter),*].len()] = [$(Self::$value),*];
 
             /// Returns the letter in a text timeline.
             pub fn letter(self) -> char {
@@ -173,6 +173,93 @@ legend! {
     NotSelected 't' "turn" "its turn, while another warp issues",
 }
 
+legend! {
+    /// State of a warp in a pipeline. Lower-case letters are for waiting.
+    State:
+    /// Issues MMAs of a warpgroup, which the tensor cores execute by themselves.
+    Mma 'M' "mma" "issues MMAs of a warpgroup",
+    /// Issues MMAs of a warp, or multiply-adds of lanes.
+    Multiply 'X' "multiply" "multiplies",
+    Copies 'C' "copies" "starts copies",
+    Store 'S' "store" "stores C",
+    Work 'W' "work" "other instructions",
+    Sums 'm' "sums" "waits for MMAs that it has issued",
+    Full 'f' "full" "waits for data: a stage to be full, or a load",
+    Empty 'e' "empty" "waits for a stage to be empty",
+    Meeting 'b' "meeting" "waits at a barrier for its turn or for other warps",
+    Result 'w' "result" "waits for another result or a busy unit",
+}
+
+impl State {
+    /// Returns whether a moment of it starts work that goes on for long.
+    pub fn starts_work(self) -> bool {
+        matches!(self, Self::Mma | Self::Copies)
+    }
+}
+
+/// Warps of a block, what copies and what multiplies, during some rounds of a pipeline in the middle of a launch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Pipeline {
+    pub clocks: u32,
+    /// Clocks of a round: once through all stages of the ring, or through the busiest loop where there is no ring.
+    pub round: u32,
+    /// Stages of the ring that copies of boxes fill; 0 without such.
+    pub stages: u32,
+    pub roles: Vec<Role>,
+    /// Clocks for which the unit that copies boxes is busy: from, to.
+    pub copying: Vec<[u32; 2]>,
+    /// Bytes that copies to shared memory have requested and that are not there yet: from a clock on.
+    pub in_flight: Vec<[u32; 2]>,
+    /// Tensor cores that multiply, of [`Self::TENSOR_CORES`]: from a clock on.
+    pub multiplying: Vec<[u32; 2]>,
+}
+
+/// Warps with the same role.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Role {
+    /// Name such as `consumer 0`.
+    pub name: String,
+    /// The first and the last of its warps, by their place in the block.
+    pub warps: [u32; 2],
+    /// What the first of them did, clock after clock.
+    pub spans: Vec<Span>,
+    /// Clocks of all of them, by state.
+    pub states: BTreeMap<State, u64>,
+}
+
+/// Clocks of a warp in one state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    pub from: u32,
+    pub to: u32,
+    pub state: State,
+}
+
+impl Pipeline {
+    /// Tensor cores of a multiprocessor: one for each scheduler.
+    pub const TENSOR_CORES: u32 = 4;
+
+    /// Returns the share of the clocks for which the unit that copies boxes is busy.
+    pub fn copying_share(&self) -> f64 {
+        self.share(self.copying.iter().map(|[from, to]| u64::from(to - from)).sum())
+    }
+
+    /// Returns the share of the clocks for which tensor cores multiply, on average.
+    pub fn multiplying_share(&self) -> f64 {
+        self.mean(&self.multiplying) / f64::from(Self::TENSOR_CORES)
+    }
+
+    /// Returns the mean of a value that changes at clocks.
+    pub fn mean(&self, steps: &[[u32; 2]]) -> f64 {
+        let ends = steps.iter().skip(1).map(|[clock, _]| *clock).chain([self.clocks]);
+        self.share(steps.iter().zip(ends).map(|([from, value], to)| u64::from(to - from) * u64::from(*value)).sum())
+    }
+
+    fn share(&self, clocks: u64) -> f64 {
+        clocks as f64 / f64::from(self.clocks.max(1))
+    }
+}
+
 /// Issues of the schedulers of a multiprocessor, clock by clock, during one loop iteration of one warp.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
@@ -187,6 +274,9 @@ pub struct Timeline {
     pub warps: u32,
     /// Issues per scheduler, including the first one after the shown clocks: it explains the last of them.
     pub schedulers: Vec<Vec<Slot>>,
+    /// Present where copies or products go on beside the warps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pipeline: Option<Pipeline>,
 }
 
 /// One issue of a scheduler.

@@ -13,10 +13,10 @@ use anyhow::{Context, Result, anyhow, bail};
 use catalog::files::{text_of_source, write_whole};
 use catalog::provenance::target_of;
 use catalog::text::{Paint, capital, escaped};
-use catalog::{Shape, WrongSize};
+use catalog::{STEPS, Shape, WrongSize};
 use counters::Column;
-use tasks::Task;
 use tasks::explain::{Explained, Line};
+use tasks::{Task, committed};
 use tasks::{progress::Progress, task::TaskKind};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
@@ -32,7 +32,7 @@ use crate::machine_code;
     cargo xtask explain v05 --machine\n          cargo xtask explain v05 --html v05.html\n          \
     cargo xtask explain E-RACE")]
 pub(crate) struct Args {
-    /// Task: `v05` or `v05.wide`; or a code of a message: `E-RACE`
+    /// Task: `v05` or `v05.wide`; a kernel of v10 to v12, such as `gemm_v12_ring_f32`; or a code of a message: `E-RACE`
     #[arg(value_name = "TASK")]
     task: String,
     /// Explain the finished kernel alone, even where there is a copy of yours
@@ -190,6 +190,20 @@ fn explained_code(root: &Path, code: &str) -> Result<String> {
     Ok(format!("{code}\n\n{}\n{example}", text.trim()))
 }
 
+/// Returns the kernel of this name as a task, with its launch in the book; `None` where the catalogue has none.
+fn kernel_of_ladder(root: &Path, name: &str) -> Result<Option<Task>> {
+    let names = [name.to_owned(), format!("{name}_f32")];
+    let Some(name) = names.iter().find(|name| STEPS.iter().any(|step| step.kernel(name).is_some())) else {
+        return Ok(None);
+    };
+    let Some(task) = committed::find(root, name)? else {
+        bail!(Stop::Usage(format!(
+            "{name} is not among the kernels of v10 to v12 that are explained: book/run.toml lists them"
+        )));
+    };
+    Ok(Some(task))
+}
+
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let code = args.task.to_ascii_uppercase();
@@ -197,7 +211,9 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         output::print(&explained_code(&root, &code)?)?;
         return Ok(CommandOutcome::Passed);
     }
-    let task = learner::task(&root, &args.task)?;
+    let of_ladder = kernel_of_ladder(&root, &args.task)?;
+    let is_task = of_ladder.is_none();
+    let task = of_ladder.map_or_else(|| learner::task(&root, &args.task), Ok)?;
     let copy = task.copy_path(&root);
     let (me, name) = (paths::command_name(), &task.name);
     if task.host.is_some() {
@@ -205,7 +221,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
             "{name} is about the host and has no kernel to explain; its answer is checked with: {me} check {name}"
         )));
     }
-    let has_copy = !args.finished && learner::has_copy(&root, &copy, name)?;
+    let has_copy = is_task && !args.finished && learner::has_copy(&root, &copy, name)?;
     let progress = Progress::load(&root)?.task(name);
     let is_over = progress.is_over();
     let is_secret = task.kind == TaskKind::Transfer && !is_over;

@@ -3,6 +3,7 @@
 mod letters;
 mod page;
 mod picture;
+mod pipeline;
 #[cfg(test)]
 mod tests;
 mod text;

@@ -83,6 +83,7 @@ fn section(subject: &Subject, machine: &MachineCodeExplanation) -> String {
     out.push_str(&reasons(machine));
     out.push_str(&panes(subject, machine, &id));
     if let Some(timeline) = &machine.timeline {
+        out.extend(timeline.pipeline.as_ref().map(|pipeline| picture::pipeline(machine, pipeline)));
         out.push_str(&picture::time_line(machine, timeline));
     }
     out.push_str("</section>\n");

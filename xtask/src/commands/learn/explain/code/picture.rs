@@ -1,10 +1,12 @@
-//! The time line of the busiest loop as a picture: SVG in the page.
+//! The time line of the busiest loop and that of a pipeline as pictures: SVG in the page.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use tasks::explain::machine_code::{MachineCodeExplanation, Reason, Timeline, Unit};
+use catalog::text::{capital, escaped};
+use tasks::explain::machine_code::{MachineCodeExplanation, Pipeline, Reason, State, Timeline, Unit};
 
+use super::pipeline::{binding, shares, states, title, units};
 use super::{class, window};
 
 fn class_of_unit(unit: Unit) -> String {
@@ -123,5 +125,103 @@ pub(super) fn time_line(machine: &MachineCodeExplanation, timeline: &Timeline) -
          <div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Time line\">\n\
          <svg class=\"time\" width=\"{wide}\" height=\"{high}\" viewBox=\"0 0 {wide} {high}\" \
          role=\"img\" aria-label=\"What four schedulers issue, clock by clock\">\n{svg}{labels}</svg>\n</div>\n"
+    )
+}
+
+fn class_of_state(state: State) -> String {
+    format!("p-{}", state.heading())
+}
+
+/// Width of the clocks of a pipeline, and the least of a mark.
+const WIDE: f64 = 1024.0;
+const LEAST: f64 = 2.0;
+/// Space for the names of roles.
+const NAMES: f64 = 90.0;
+
+/// Returns the pipeline: a row per role, colours by what its first warp does, and a row per unit that works beside it.
+pub(super) fn pipeline(machine: &MachineCodeExplanation, pipeline: &Pipeline) -> String {
+    let scale = WIDE / f64::from(pipeline.clocks.max(1));
+    let (row_high, high) = (f64::from(HIGH) + 3.0, f64::from(HIGH));
+    let units = units(pipeline);
+    let n = pipeline.roles.len() + units.len();
+    let [wide, all_high] = [NAMES + WIDE + 8.0, f64::from(TOP) + n as f64 * row_high + 4.0];
+    let top = |row: usize| f64::from(TOP) + row as f64 * row_high;
+    let x = |clock: u32| NAMES + f64::from(clock) * scale;
+    let mut svg = String::new();
+    let names = pipeline.roles.iter().map(|role| role.name.as_str()).chain(units.iter().map(|(name, ..)| *name));
+    for (row, name) in names.enumerate() {
+        let y = top(row);
+        let _ = writeln!(
+            svg,
+            "<rect class=\"ground\" x=\"{NAMES}\" y=\"{y}\" width=\"{WIDE}\" height=\"{HIGH}\"/>\
+             <text class=\"name\" x=\"{}\" y=\"{}\" text-anchor=\"end\">{}</text>",
+            NAMES - 6.0,
+            y + 15.0,
+            escaped(name)
+        );
+    }
+    for (row, role) in pipeline.roles.iter().enumerate() {
+        let mut marks: BTreeMap<(bool, State), String> = BTreeMap::new();
+        for span in &role.spans {
+            let starts = span.state.starts_work();
+            let width = (f64::from(span.to - span.from) * scale).max(if starts { LEAST } else { 0.0 });
+            let path = marks.entry((starts, span.state)).or_default();
+            let _ = write!(path, "M{:.1} {:.1}h{width:.2}v{high}h-{width:.2}z", x(span.from), top(row));
+        }
+        // What lasts for a moment is above what takes long.
+        for ((_, state), path) in marks {
+            let _ = writeln!(svg, "<path class=\"{}\" d=\"{path}\"/>", class_of_state(state));
+        }
+    }
+    for (row, (_, words, steps, most)) in units.iter().enumerate() {
+        let bottom = top(pipeline.roles.len() + row) + high;
+        let mut path = format!("M{NAMES} {bottom:.1}");
+        for [clock, value] in steps {
+            let y = bottom - high * f64::from(*value) / f64::from((*most).max(1));
+            let _ = write!(path, "H{:.1}V{y:.1}", x(*clock));
+        }
+        let _ = writeln!(
+            svg,
+            "<path class=\"p-unit\" d=\"{path}H{:.1}V{bottom:.1}z\"><title>{}</title></path>",
+            NAMES + WIDE,
+            capital(words)
+        );
+    }
+    for clock in (0..pipeline.clocks).step_by(pipeline.round.max(1) as usize) {
+        let (x, end) = (x(clock), all_high - 4.0);
+        let _ = writeln!(
+            svg,
+            "<path class=\"round\" d=\"M{x:.1} {TOP}V{end:.1}\"/>\
+             <text class=\"name\" x=\"{x:.1}\" y=\"{}\">{clock}</text>",
+            TOP - 4
+        );
+    }
+    let states = states(pipeline);
+    let legend: String = states
+        .iter()
+        .map(|state| {
+            let class = class_of_state(*state);
+            format!("<li><span class=\"key {class}\"></span><b>{}</b> {}</li>\n", state.heading(), state.description())
+        })
+        .collect();
+    let rows: String = units.iter().map(|(name, words, ..)| format!("<li><b>{name}</b> {words}</li>\n")).collect();
+    let binding = binding(machine, pipeline).map_or(String::new(), |words| format!("<p>{}</p>\n", escaped(&words)));
+    let headings: String = states.iter().map(|state| format!("<th scope=\"col\">{}</th>", state.heading())).collect();
+    let shares: String = shares(pipeline)
+        .into_iter()
+        .map(|(name, shares)| {
+            let cells: String = shares.iter().map(|share| format!("<td class=\"n\">{}</td>", escaped(share))).collect();
+            format!("<tr><th scope=\"row\">{}</th>{cells}</tr>\n", escaped(&name))
+        })
+        .collect();
+    format!(
+        "<h3>The pipeline</h3>\n<p>{}. Of each role its first warp is shown; below are the units that work beside the \
+         warps.</p>\n{binding}<ul class=\"legend\">\n{legend}{rows}</ul>\n\
+         <div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Pipeline\">\n\
+         <svg class=\"time\" width=\"{wide}\" height=\"{all_high}\" viewBox=\"0 0 {wide} {all_high}\" role=\"img\" \
+         aria-label=\"What the roles of a block and the units beside them do, clock by clock\">\n{svg}</svg>\n</div>\n\
+         <div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"Clocks of each role\">\n<table>\n<thead><tr>\
+         <th scope=\"col\">clocks in %</th>{headings}</tr></thead>\n<tbody>\n{shares}</tbody>\n</table>\n</div>\n",
+        capital(&escaped(&title(pipeline)))
     )
 }

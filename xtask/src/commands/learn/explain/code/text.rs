@@ -3,7 +3,9 @@
 use catalog::text::{Paint, Table, wrapped};
 use tasks::explain::machine_code::{Instruction, MachineCodeExplanation, Reason};
 
-use super::{change, clocks_of_issue, facts, is_in_loop, letters, lines, mainly, percent, rule, stalls, sums};
+use super::{
+    change, clocks_of_issue, facts, is_in_loop, letters, lines, mainly, percent, pipeline, rule, stalls, sums,
+};
 use crate::commands::learn::explain::table::{cut, exact};
 use crate::commands::learn::explain::{Subject, count, file_heading, line_number, short};
 
@@ -27,7 +29,11 @@ pub(in crate::commands::learn::explain) fn text(subjects: &[Subject], all: bool,
             out.push_str(&reasons(machine, paint));
             out.push_str(&instructions(subject, machine, all, paint));
             if let Some(timeline) = &machine.timeline {
-                out.push_str(&letters::time_line(machine, timeline, all, paint));
+                let pipeline = timeline.pipeline.as_ref();
+                out.extend(pipeline.map(|pipeline| pipeline::text(machine, pipeline, paint)));
+                if all || pipeline.is_none() {
+                    out.push_str(&letters::time_line(machine, timeline, all, paint));
+                }
             }
         }
         out.push('\n');
