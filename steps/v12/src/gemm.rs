@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use cudarc::driver::sys::CUdeviceptr;
 use cudarc::driver::{
-    CudaFunction, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError, LaunchConfig,
+    CudaFunction, CudaModule, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DriverError,
+    LaunchConfig,
 };
 use harness::dependent::argument;
 use harness::inputs::Real;
@@ -236,13 +237,17 @@ struct PlanKernel {
 
 impl<T: Factor> Gemm<T> {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
+        Self::of_module(stream, &T::CODE.load(stream.context())?)
+    }
+
+    /// Returns the kernels of a module that was made of [`Factor::CODE`].
+    pub fn of_module(stream: &Arc<CudaStream>, module: &Arc<CudaModule>) -> Result<Self, Error> {
         let context = stream.context();
         let n_sms = library::count_sms(context)?;
-        let module = T::CODE.load(context)?;
         let costs = Costs::of::<T>();
         let load = |(plan, name): (&Plan, String)| -> Result<PlanKernel, DriverError> {
             let bytes = plan.launch(Shape::square(1), n_sms).shared_mem_bytes;
-            let function = library::load_kernel(&module, &name, bytes)?;
+            let function = library::load_kernel(module, &name, bytes)?;
             let constants = costs.kernels.get(&name).copied();
             Ok(PlanKernel { function, at_once: costs.at_once(plan), constants })
         };

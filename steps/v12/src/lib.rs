@@ -2,3 +2,4 @@
 
 pub mod gemm;
 pub mod plans;
+pub mod samples;

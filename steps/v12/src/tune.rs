@@ -18,6 +18,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use v12::gemm::{Costs, Factor, Gemm, Layout, Output, Product, To, kernel_names, list_of};
 use v12::plans::{TERMS, Work, expected, terms};
+use v12::samples::{self, Sample};
 
 const SEED: u64 = 2027;
 /// Shapes of all types are drawn by bf16's lines of L2, so that types can be compared. For e4m3 these are half lines,
@@ -178,29 +179,6 @@ impl Tuned for E4m3 {
     }
 }
 
-/// One time of one kernel.
-struct Sample {
-    kernel: String,
-    shape: Shape,
-    us: f64,
-}
-
-impl Sample {
-    /// Reads a line that [`written`] wrote; `None` for its head.
-    fn read(line: &str) -> Option<Self> {
-        let mut fields = line.split('\t');
-        let (kernel, shape, us) = (fields.next()?, fields.next()?, fields.next()?);
-        let mut sizes = shape.split('x').map(|size| size.parse().ok());
-        let [m, n, k] = [sizes.next()??, sizes.next()??, sizes.next()??];
-        Some(Self { kernel: kernel.to_owned(), shape: Shape { m, n, k }, us: us.parse().ok()? })
-    }
-}
-
-fn written(samples: &[Sample]) -> String {
-    let line = |Sample { kernel, shape, us }: &Sample| format!("{kernel}\t{shape}\t{us:.3}\n");
-    "kernel\tshape\tus\n".to_owned() + &samples.iter().map(line).collect::<String>()
-}
-
 /// Fits the constants of each kernel of a type that has samples to them.
 fn fitted<T: Factor>(samples: &[Sample], costs: &Costs) -> BTreeMap<String, [f64; TERMS]> {
     let mut kernels = BTreeMap::new();
@@ -244,12 +222,11 @@ fn fit_to<T: Factor>(samples: &[Sample], costs: Costs) -> Costs {
 
 /// Returns the samples of a file, or where there is none, those that were there when this was built.
 fn samples_on_record(file: Option<&String>) -> Result<Vec<Sample>, StepError> {
-    let text = match file.map(std::fs::read_to_string) {
+    Ok(match file.map(std::fs::read_to_string) {
         Some(Err(error)) if error.kind() != ErrorKind::NotFound => return Err(could_not(error)),
-        Some(Ok(text)) => text,
-        _ => include_str!("../data/samples.tsv").to_owned(),
-    };
-    Ok(text.lines().filter_map(Sample::read).collect())
+        Some(Ok(text)) => samples::read(&text),
+        _ => samples::committed(),
+    })
 }
 
 /// Verifies all plans of a type on the emulated device, and fits its costs again where they are on record.
@@ -328,7 +305,7 @@ fn tune(gpu: &Gpu, file: Option<&String>, types: &[String], only_new: bool) -> R
     } else {
         each_type!(measure((&mut samples, only_new)) of Bf16, f32, E4m3);
         if let Some(path) = file {
-            std::fs::write(path, written(&samples))
+            std::fs::write(path, samples::written(&samples))
                 .map_err(|error| could_not(format!("cannot write {path}: {error}")))?;
         }
     }
