@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::LazyLock;
 
-use arithmetic::lanes::CpuLevel;
-use tests::conformance::{BLOCK, Fixture, answers_in, difference, emulate, emulate_some_lanes, fixtures};
+use catalog::files::files_ending_with;
+use tests::conformance::{BLOCK, Fixture, answers_in, difference, emulate, emulate_some_lanes, fixtures, missing};
+use tests::{gpu::Gpu, read, root};
 
 static FIXTURES: LazyLock<Vec<Fixture>> = LazyLock::new(fixtures);
 
@@ -13,14 +14,14 @@ static ANSWERS: LazyLock<HashMap<&str, Result<Vec<u64>, String>>> = LazyLock::ne
     let mut answers = HashMap::new();
     for group in FIXTURES.chunk_by(|a, b| a.target == b.target).flat_map(|run| run.chunks(20)) {
         let members: Vec<&Fixture> = group.iter().collect();
-        answers.extend(group.iter().map(|fixture| fixture.name.as_str()).zip(emulate(&members, None)));
+        answers.extend(group.iter().map(|fixture| fixture.name.as_str()).zip(emulate(&members)));
     }
     answers
 });
 
 #[test]
 fn every_form_answers_as_hardware_does() {
-    let expected = answers_in(&tests::root().join("tests/data/conformance")).expect("answers");
+    let expected = answers_in(&root().join("tests/data/conformance")).expect("answers");
     let list = &FIXTURES;
     let mut bad = BTreeMap::new();
     for fixture in list.iter() {
@@ -36,21 +37,6 @@ fn every_form_answers_as_hardware_does() {
     }
     let lines: Vec<String> = bad.iter().map(|(name, what)| format!("{name}: {what}")).collect();
     assert!(bad.is_empty(), "{} of {} forms:\n{}", bad.len(), list.len(), lines.join("\n"));
-}
-
-#[test]
-fn every_cpu_answers_alike() {
-    let mut bad = Vec::new();
-    // Every third form, and never the same twentieth of a family.
-    let some: Vec<&Fixture> = FIXTURES.iter().step_by(3).collect();
-    for members in some.chunk_by(|a, b| a.target == b.target).flat_map(|run| run.chunks(20)) {
-        for level in [CpuLevel::Baseline, CpuLevel::Avx2] {
-            let others = emulate(members, Some(level));
-            let differ = members.iter().zip(others).filter(|(fixture, other)| ANSWERS[&*fixture.name] != *other);
-            bad.extend(differ.map(|(fixture, _)| format!("{} at {level:?}", fixture.name)));
-        }
-    }
-    assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
 #[test]
@@ -75,4 +61,24 @@ fn lanes_that_left_change_nothing_for_the_others() {
         }
     }
     assert!(bad.is_empty(), "{} forms:\n{}", bad.len(), bad.join("\n"));
+}
+
+#[test]
+fn every_row_of_the_table_has_a_form() {
+    let rows: Vec<String> = missing().iter().map(|row| format!("{}: {}", row.section, row.pattern)).collect();
+    assert!(rows.is_empty(), "no fixture for:\n{}", rows.join("\n"));
+    assert!(FIXTURES.len() >= 400);
+}
+
+#[test]
+fn committed_kernels_load() {
+    let (mut n, mut bad) = (0, Vec::new());
+    for folder in ["kernels/ptx", "tests/data/corpus"] {
+        for path in files_ending_with(&root().join(folder), ".ptx").expect("a folder of kernels") {
+            n += 1;
+            bad.extend(Gpu::default().load(&read(&path)).err().map(|error| format!("{}: {error}", path.display())));
+        }
+    }
+    assert!(n > 50, "only {n} files found");
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
 }

@@ -18,7 +18,6 @@ mod mma;
 mod promises;
 mod ptx_fresh;
 mod random;
-mod reads_all;
 mod rust_kernels;
 mod sanitizer;
 mod steps;

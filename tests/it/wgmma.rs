@@ -1,7 +1,7 @@
 //! Products of a warpgroup: every form leaves in registers what it left on an H200 (`tests/data/wgmma`), with checks
 //! and without.
 //!
-//! What a product of whole tiles should be is held by `it/asynchronous.rs`.
+//! What a product of whole tiles should be is held by the tests of the steps.
 
 use std::collections::BTreeMap;
 
@@ -56,31 +56,22 @@ fn what_is_not_emulated_is_refused_by_name() {
 }
 
 #[test]
-fn checks_change_no_product() {
-    let gpu = Gpu::default();
-    let module = Module::load(&gpu.memory, &module(), None).expect("it loads");
-    for case in cases() {
-        assert!(end(&case) as usize <= IMAGE_BYTES, "{}", case.name);
-        let plain = run(&gpu, &module, &case, CheckLevel::Off);
-        assert!(plain.is_ok(), "{}: {plain:?}", case.name);
-        assert_eq!(run(&gpu, &module, &case, CheckLevel::Checked), plain, "{}", case.name);
-    }
-}
-
-#[test]
-fn products_are_those_of_hardware() {
+fn products_are_those_of_hardware_with_checks_and_without() {
     let hardware: BTreeMap<&str, &str> = ANSWERS.lines().filter_map(|line| line.rsplit_once(": ")).collect();
     let gpu = Gpu::default();
     let module = Module::load(&gpu.memory, &module(), None).expect("it loads");
     let list = cases();
     assert_eq!(hardware.len(), list.len());
-    let wrong: Vec<String> = list
-        .iter()
-        .filter_map(|case| {
-            let ours = run(&gpu, &module, case, CheckLevel::Off).map(|words| format!("{:016x}", hash(&words)));
-            let theirs = hardware.get(case.name.as_str());
-            (ours.as_deref().ok() != theirs.copied()).then(|| format!("{}: {ours:?}, hardware {theirs:?}", case.name))
-        })
-        .collect();
+    let mut wrong = Vec::new();
+    for case in &list {
+        assert!(end(case) as usize <= IMAGE_BYTES, "{}", case.name);
+        let theirs = hardware.get(case.name.as_str());
+        for level in [CheckLevel::Off, CheckLevel::Checked] {
+            let ours = run(&gpu, &module, case, level).map(|words| format!("{:016x}", hash(&words)));
+            if ours.as_deref().ok() != theirs.copied() {
+                wrong.push(format!("{} ({level:?}): {ours:?}, hardware {theirs:?}", case.name));
+            }
+        }
+    }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), list.len(), wrong.join("\n"));
 }

@@ -125,7 +125,7 @@ fn rows_of_a_block(profile: &Profile) -> Option<usize> {
     (rows.is_multiple_of(8) && profile.shape.m.div_ceil(rows) == profile.grid[1] as usize).then_some(rows)
 }
 
-pub fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
+fn count_of(gpu: &Gpu, module: &Module, profile: &Profile) -> Counters {
     let kernel = kernel(&profile.kernel);
     let operand = |elements: usize| match kernel.work {
         Work::Dgemm => gpu.upload(&vec![1.0f64; elements]),

@@ -60,17 +60,6 @@ fn operations_of_a_module_are_counted_before_they_are_made() {
 }
 
 #[test]
-fn calls_that_double_at_each_level_are_refused() {
-    let mut text = ".func f0() { ret; }\n".to_owned();
-    for i in 1..60 {
-        let below = i - 1;
-        let _ = writeln!(text, ".func f{i}() {{ call f{below}; call f{below}; ret; }}");
-    }
-    text.push_str(".entry k() { call f59; ret; }\n");
-    refused(8 << 30, &text, "operations");
-}
-
-#[test]
 fn statements_without_operations_count_too() {
     for statement in [".loc 1 2 3\n", "{ .reg .b32 %q; }\n"] {
         let text = callers(50, &statement.repeat(1000));

@@ -2,17 +2,15 @@
 
 use std::sync::Arc;
 
-use arithmetic::lanes::CpuLevel;
 use simt::texture::{AddressMode, FilterMode, TexelFormat, TextureObject};
 use simt::{launch::CheckLevel, module::Module};
 
 use super::{BLOB, BLOCK, Fixture, TEXTURES, TextureSource, module};
 use crate::gpu::{Argument, Geometry, Gpu, clean, options};
 
-/// Returns the answers of the emulator to fixtures of one target, in their order, with the vector instructions of
-/// `level`.
-pub fn emulate(fixtures: &[&Fixture], level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
-    emulate_text(fixtures, &module(fixtures), level)
+/// Returns the answers of the emulator to fixtures of one target, in their order.
+pub fn emulate(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>> {
+    emulate_text(fixtures, &module(fixtures))
 }
 
 /// Returns the answers of the emulator where every third lane has left before the instruction that is tried: its
@@ -20,16 +18,16 @@ pub fn emulate(fixtures: &[&Fixture], level: Option<CpuLevel>) -> Vec<Result<Vec
 pub fn emulate_some_lanes(fixtures: &[&Fixture]) -> Vec<Result<Vec<u64>, String>> {
     const LOADED: &str = "    ld.global.b64 %c, [%C];\n";
     let leave = format!("{LOADED}    rem.u32 %r0, %t, 3;\n    setp.eq.u32 %p7, %r0, 1;\n    @%p7 ret;\n");
-    emulate_text(fixtures, &module(fixtures).replace(LOADED, &leave), None)
+    emulate_text(fixtures, &module(fixtures).replace(LOADED, &leave))
 }
 
-fn emulate_text(fixtures: &[&Fixture], text: &str, level: Option<CpuLevel>) -> Vec<Result<Vec<u64>, String>> {
+fn emulate_text(fixtures: &[&Fixture], text: &str) -> Vec<Result<Vec<u64>, String>> {
     let (gpu, handles) = device();
-    match Module::load(&gpu.memory, text, level) {
+    match Module::load(&gpu.memory, text, None) {
         Ok(loaded) => fixtures.iter().enumerate().map(|(k, f)| run(&gpu, &loaded, k, f, &handles)).collect(),
         Err(error) if fixtures.len() == 1 => vec![Err(error.to_string())],
         // One bad apple: one by one.
-        Err(_) => fixtures.iter().flat_map(|f| emulate(&[f], level)).collect(),
+        Err(_) => fixtures.iter().flat_map(|f| emulate(&[f])).collect(),
     }
 }
 

@@ -11,6 +11,8 @@ use std::process::{Command, ExitCode};
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
+use clap::Parser;
+
 /// A child that spends so many seconds of processor time on one seed hangs in a loop. Not wall time alone: on a loaded
 /// machine a child may get next to none.
 const BUSY_SECONDS: i64 = 300;
@@ -19,34 +21,27 @@ const SECONDS: u32 = 900;
 /// Seeds for one child.
 const SEEDS: u64 = 200;
 
+#[derive(Parser)]
 struct Options {
+    /// Time to run
+    #[arg(long, default_value_t = 60)]
     seconds: u64,
+    /// First seed
+    #[arg(long, default_value_t = 0)]
     seed: u64,
     /// Number of seeds of this process, if it is a child.
+    #[arg(long, hide = true)]
     child: Option<u64>,
-}
-
-fn options() -> Result<Options, Box<dyn Error>> {
-    let mut options = Options { seconds: 60, seed: 0, child: None };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(option) = arguments.next() {
-        let value = arguments.next().ok_or_else(|| format!("{option} needs a number"))?.parse()?;
-        match option.as_str() {
-            "--seconds" => options.seconds = value,
-            "--seed" => options.seed = value,
-            "--child" => options.child = Some(value),
-            _ => return Err(format!("unknown option {option}; there are --seconds and --seed").into()),
-        }
-    }
-    Ok(options)
 }
 
 /// Runs `one` for seed after seed, in children with these variables in their environment, until the time is up.
 pub(crate) fn main(variables: &[(&str, &str)], one: impl FnMut(u64) -> Result<String, String>) -> ExitCode {
-    match options().and_then(|options| match options.child {
+    let options = Options::parse();
+    let done = match options.child {
         Some(n) => child(options.seed..options.seed + n, Duration::from_secs(options.seconds), one),
         None => parent(&options, variables),
-    }) {
+    };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
