@@ -112,8 +112,8 @@ impl Barriers {
         Some((waiting, registered))
     }
 
-    /// Registers a warp at the barrier of the cluster, at which `live` warps of the block must arrive; it takes `clocks`
-    /// for each. Its other blocks are taken to be in step.
+    /// Registers a warp at the barrier of the cluster, at which `live` warps of the block must arrive; it takes
+    /// `clocks` for each. Its other blocks are taken to be in step.
     pub(crate) fn arrive_in_cluster(&mut self, live: usize, when: u64, clocks: u64) -> Vec<Woken> {
         self.cluster.arrivals += 1;
         self.cluster.known = self.cluster.known.max(when) + clocks;

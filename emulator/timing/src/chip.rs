@@ -89,8 +89,8 @@ chip! {
     phase_latency: u64,
     /// `phase_latency` of an arrival in another block of the cluster, beyond that of one in the own block.
     remote_latency: u64,
-    /// Clocks from the last arrival at the barrier of the cluster until its warps go on: the part that does not depend on
-    /// the number of warps, each of which takes `barrier_per_warp`.
+    /// Clocks from the last arrival at the barrier of the cluster until its warps go on: the part that does not depend
+    /// on the number of warps, each of which takes `barrier_per_warp`.
     cluster_barrier: u64,
     /// Clocks of a fence for the GPU, once all that the warp stored has arrived.
     fence: u64,

@@ -7,12 +7,13 @@
 //!
 //! [`Reach`] divides accesses between L2 and device memory: the accesses of all blocks that run at a time pass through
 //! a cache of the size of L2. The measured constants are in `data/h200.json`, each with its measurement; none depends
-//! on a kernel but `short_warp_product`, which is assumed so far. [`accuracy`] has the errors of the predictions. The scheduling order follows Huerta et al., "Analyzing
-//! Modern NVIDIA GPU cores" (2025); register ports and the reuse cache follow the same paper and our own measurements.
+//! on a kernel but `short_warp_product`, which is assumed so far. [`accuracy`] has the errors of the predictions. The
+//! scheduling order follows Huerta et al., "Analyzing Modern NVIDIA GPU cores" (2025); register ports and the reuse
+//! cache follow the same paper and our own measurements.
 //!
-//! Not modelled, and so refused: atomics, blocks that wait for what others write to memory, loads from other blocks of a
-//! cluster, products of integers and FP64 on tensor cores, blocks that execute too many instructions, local arrays that exceed L1 where each lane has an
-//! index of its own.
+//! Not modelled, and so refused: atomics, blocks that wait for what others write to memory, loads from other blocks of
+//! a cluster, products of integers and FP64 on tensor cores, blocks that execute too many instructions, local arrays
+//! that exceed L1 where each lane has an index of its own.
 //!
 //! Work that goes on by itself (`asynchronous.rs`): a phase of a barrier in shared memory ends in simulated time, when
 //! its arrivals and the bytes of its copies are in; warps wait for the phase that they awaited on the emulated GPU,
@@ -38,9 +39,12 @@
 //! Known errors. Streams of loads that hit L1 take a fifth longer than their passes over it, for a reason that we did
 //! not find (`v01_col_per_lane`); so do loads that are mixed with loads from constant memory (`v03_from_global`).
 //! Blocks in flight drift apart, and L2 then holds less of what they share: at 4096 and more the traffic of device
-//! memory is too low, and loads from there wait too often (`dgemm_v01_col_per_lane`). A few blocks stand for all: where
-//! some run much longer than others (a fractal), or where the data choose the addresses (a gather), the prediction can
-//! be wrong by any factor. Blocks of a cluster that take turns need twice as long as one of them in step. Clocks under a power limit, address translation and instruction caches are not modelled.
+//! memory is too low, and loads from there wait too often (`dgemm_v01_col_per_lane`). A few blocks stand for all:
+//! where some run much longer than others (a fractal), or where the data choose the addresses (a gather), the
+//! prediction can be wrong by any factor. Blocks of a cluster that take turns need twice as long as one of them in
+//! step; where they divide k, the first is simulated, which may have the least to do, and clusters of four and eight
+//! find fewer places than there are SMs for them: `cargo run --release -p v12 --example predictions` ranks such plans
+//! wrongly. Clocks under a power limit, address translation and instruction caches are not modelled.
 
 #![forbid(unsafe_code)]
 

@@ -169,7 +169,8 @@ const BOX_OUT_LOOP: f64 = 5.0;
 const TO_STORE_NS: f64 = 32.0;
 /// Wavefronts of a store of 16 bytes by each lane, and such stores of a warp in an exchange.
 const STORED: [f64; 2] = [4.0, 8.0];
-/// Rows of 128 bytes of a large box and of a small one; lines in which such rows lie that begin on 16 bytes, on average.
+/// Rows of 128 bytes of a large box and of a small one; lines in which such rows lie that begin on 16 bytes, on
+/// average.
 const BOX_ROWS: [f64; 2] = [256.0, 8.0];
 const ROW_BYTES: f64 = 128.0;
 const PIECES: f64 = 15.0 / 8.0;
