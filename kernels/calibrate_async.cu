@@ -388,9 +388,18 @@ CODE(1024)
 
 __device__ int last[LAST];
 
-extern "C" __global__ void nothing() {}
-extern "C" __global__ void __cluster_dims__(2, 1, 1) nothing_in_cluster() {}
-extern "C" __global__ void nothing_but_a_store() { last[(blockIdx.x * blockDim.x + threadIdx.x) % LAST] = 1; }
+// `to` is null.
+__device__ __forceinline__ void do_nothing(int* to)
+{
+    if (to != nullptr) *to = 0;
+}
+
+extern "C" __global__ void nothing(int* to) { do_nothing(to); }
+extern "C" __global__ void __cluster_dims__(2, 1, 1) nothing_in_cluster(int* to) { do_nothing(to); }
+extern "C" __global__ void nothing_but_a_store(int* to)
+{
+    last[(blockIdx.x * blockDim.x + threadIdx.x) % LAST] = to != nullptr;
+}
 
 // Copies -------------------------------------------------------------------------------------------------------
 
