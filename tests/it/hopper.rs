@@ -51,7 +51,7 @@ fn kernel(name: &str) -> (Fixture, String) {
     found.expect("there is a plan")
 }
 
-/// Where tiles and boxes are swizzled, neither loads nor stores conflict; the kernels are right and without a finding.
+/// Kernels whose tiles and boxes are swizzled load and store without a conflict; they are right, without a finding.
 #[test]
 fn swizzled_kernels_of_v12_meet_no_conflict() {
     for kernel in plans().iter().filter(|plan| plan.source != "v12_six_bf16").flat_map(Plan::kernels) {

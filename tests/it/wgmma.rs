@@ -1,7 +1,7 @@
 //! Products of a warpgroup: every form leaves in registers what it left on an H200 (`tests/data/wgmma`), with checks
 //! and without.
 //!
-//! What a product of whole tiles should be is held by the tests of the steps.
+//! Products of whole tiles are compared with hardware by the tests of the steps.
 
 use std::collections::BTreeMap;
 

@@ -56,51 +56,35 @@ const LOAD_MS: f64 = 20.0;
 const LONG_LOAD_MS: f64 = 200.0;
 
 /// Instructions that are repeated on one SM: kernel, threads of a block, blocks, instructions in a round.
-type Loop = (&'static str, u32, u32, f64);
-const LOOPS: [Loop; 43] = [
-    ("products_none", GROUP, 1, 1.0),
-    ("mma_bf16", 128, 1, UNROLL),
-    ("mma_bf16", 512, 1, UNROLL),
-    ("mma_tf32", 128, 1, UNROLL),
-    ("mma_tf32", 512, 1, UNROLL),
-    ("mma_tf32_k4", 512, 1, UNROLL),
-    ("mma_bf16_chain", 32, 1, UNROLL),
-    ("load_matrices_many", 128, 1, UNROLL),
-    ("load_matrices_many", 512, 1, UNROLL),
-    ("load_matrices_chain", 32, 1, UNROLL),
-    ("store_matrices_many", 128, 1, UNROLL),
-    ("store_matrices_many", 512, 1, UNROLL),
-    ("barrier_turns", 64, 1, 2.0),
-    ("barrier_passed", 32, 1, UNROLL),
-    ("barrier_arrive", 1, 1, UNROLL),
-    ("barrier_arrive", 32, 1, UNROLL),
-    ("barrier_expect", 1, 1, UNROLL),
-    ("barrier_expect", 32, 1, UNROLL),
-    ("barrier_named_64", 64, 1, UNROLL),
-    ("barrier_named_128", 128, 1, UNROLL),
-    ("barrier_named_256", 256, 1, UNROLL),
-    ("barrier_named_384", 384, 1, UNROLL),
-    ("publish", 32, 1, UNROLL),
-    ("barrier_turns_in_cluster", 32, 2, 2.0),
-    ("barrier_cluster_2", 32, 2, UNROLL),
-    ("barrier_cluster_2", 128, 2, UNROLL),
-    ("barrier_cluster_2", 256, 2, UNROLL),
-    ("barrier_cluster_4", 32, 4, UNROLL),
-    ("barrier_cluster_4", 256, 4, UNROLL),
-    ("barrier_cluster_relaxed_2", 32, 2, UNROLL),
-    ("barrier_cluster_relaxed_2", 128, 2, UNROLL),
-    ("barrier_cluster_relaxed_2", 256, 2, UNROLL),
-    ("fence_alone", 32, 1, UNROLL),
-    ("fence_alone", 128, 1, UNROLL),
-    ("fence_alone", 256, 1, UNROLL),
-    ("fence_after_store", 32, 1, UNROLL),
-    ("fence_after_store", 256, 1, UNROLL),
-    ("remote_stores", 32, 2, UNROLL),
-    ("remote_stores", 256, 2, UNROLL),
-    ("remote_exchange", 32, 2, 1.0),
-    ("remote_exchange", 256, 2, 1.0),
-    ("code_64", 128, 1, 64.0),
-    ("code_1024", 128, 1, 1024.0),
+type Loop = (&'static str, &'static [u32], u32, f64);
+const LOOPS: [Loop; 27] = [
+    ("products_none", &[GROUP], 1, 1.0),
+    ("mma_bf16", &[128, 512], 1, UNROLL),
+    ("mma_tf32", &[128, 512], 1, UNROLL),
+    ("mma_tf32_k4", &[512], 1, UNROLL),
+    ("mma_bf16_chain", &[32], 1, UNROLL),
+    ("load_matrices_many", &[128, 512], 1, UNROLL),
+    ("load_matrices_chain", &[32], 1, UNROLL),
+    ("store_matrices_many", &[128, 512], 1, UNROLL),
+    ("barrier_turns", &[64], 1, 2.0),
+    ("barrier_passed", &[32], 1, UNROLL),
+    ("barrier_arrive", &[1, 32], 1, UNROLL),
+    ("barrier_expect", &[1, 32], 1, UNROLL),
+    ("barrier_named_64", &[64], 1, UNROLL),
+    ("barrier_named_128", &[128], 1, UNROLL),
+    ("barrier_named_256", &[256], 1, UNROLL),
+    ("barrier_named_384", &[384], 1, UNROLL),
+    ("publish", &[32], 1, UNROLL),
+    ("barrier_turns_in_cluster", &[32], 2, 2.0),
+    ("barrier_cluster_2", &[32, 128, 256], 2, UNROLL),
+    ("barrier_cluster_4", &[32, 256], 4, UNROLL),
+    ("barrier_cluster_relaxed_2", &[32, 128, 256], 2, UNROLL),
+    ("fence_alone", &[32, 128, 256], 1, UNROLL),
+    ("fence_after_store", &[32, 256], 1, UNROLL),
+    ("remote_stores", &[32, 256], 2, UNROLL),
+    ("remote_exchange", &[32, 256], 2, 1.0),
+    ("code_64", &[128], 1, 64.0),
+    ("code_1024", &[128], 1, 1024.0),
 ];
 
 /// Measures all in worker processes.
@@ -145,8 +129,10 @@ fn measurements(n_sms: u32, ghz: f64) -> Vec<Measurement> {
         }
     }
     for (kernel, threads, blocks, per_round) in LOOPS {
-        all.push(Measurement::new(format!("{kernel}_{threads}_threads"), move |gpu| {
-            Bench::new(gpu, kernel, [blocks, threads], 0)?.measure(per_round, &sink(gpu)?)
+        all.extend(threads.iter().map(|&threads| {
+            Measurement::new(format!("{kernel}_{threads}_threads"), move |gpu| {
+                Bench::new(gpu, kernel, [blocks, threads], 0)?.measure(per_round, &sink(gpu)?)
+            })
         }));
     }
     all.extend(copies().into_iter().map(|copy| Measurement::new(copy.name(), move |gpu| copy.measure(gpu, n_sms))));

@@ -23,10 +23,10 @@
 //! cluster are taken to be in step: one is simulated, what it does to others they do to it, and each gets the copies
 //! that all make for all. `tests/asynchronous.rs` compares with the clocks of single loops.
 //!
-//! What these showed: a box comes as fast as a load past L1, with no start of its own; its rows pass one a clock, and
-//! where they begin within a line, each line that they touch takes 1.42 clocks. Boxes for all blocks of a cluster pass
-//! the way into each SM. A fence waits until all that the warp stored has arrived, then as long as a load from L2. A
-//! launch ends 0.3 us after its last store, which a graph of empty kernels does not show.
+//! Findings of these loops: a box comes as fast as a load past L1, with no start of its own; its rows pass one a
+//! clock, and where they begin within a line, each line that they touch takes 1.42 clocks. Boxes for all blocks of a
+//! cluster pass the way into each SM. A fence waits until all that the warp stored has arrived, then as long as a load
+//! from L2. A launch ends 0.3 us after its last store, which a graph of empty kernels does not show.
 //!
 //! Copies past the registers (`cp.async`) take the way of a load, and pass the banks of shared memory once; a warp
 //! waits for the groups that `DEPBAR` names. No constant is theirs. At first a copy past L1 passed it too, which bound

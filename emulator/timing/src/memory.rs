@@ -2,17 +2,15 @@
 
 use crate::bound::{Busy, Resource};
 use crate::cache::{Cache, Local};
-use crate::trace::{AccessOrigin, is_local};
+use crate::trace::{AccessOrigin, LINE, SECTOR, is_local};
 use crate::{chip::Chip, reach::Reach};
 
 /// Clocks of stores that may be on their way to L2.
 const STORES_AHEAD: f64 = 256.0;
-/// Sectors of a line of L1.
-const LINE: u64 = 4;
-pub(crate) const LINE_BYTES: u32 = 128;
+pub(crate) const LINE_BYTES: u32 = (LINE * SECTOR) as u32;
 /// Sectors that device memory delivers together.
 const PAIR: u64 = 2;
-const SECTOR_BYTES: f64 = 32.0;
+const SECTOR_BYTES: f64 = SECTOR as f64;
 
 /// State that all accesses of one SM share.
 pub(crate) struct Memory<'a> {

@@ -650,7 +650,7 @@ impl<'a> Sm<'a> {
                 }
                 Event::Load { barrier, blocks, rows, bytes, sectors } => {
                     let sectors = trace.sectors(sectors);
-                    let start = self.copy_box(rows, bytes, sectors, now);
+                    let start = self.copy_box(self.row_clocks(rows, bytes, sectors), now);
                     let beside = self.beside.get(block).copied().unwrap_or(1.0);
                     let arrival = self.memory.fetch_past_l1(beside, blocks, sectors, origin, start, &mut self.busy);
                     // Its last row is requested no earlier than the unit gets there.
@@ -668,7 +668,7 @@ impl<'a> Sm<'a> {
                 }
                 Event::Store { rows, sectors } => {
                     let sectors = trace.sectors(sectors);
-                    let start = self.copy_box(rows, 0, sectors, now);
+                    let start = self.copy_box(f64::from(rows) * self.chip.box_row, now);
                     let left = self.memory.store(sectors, true, origin, start, &mut self.busy);
                     let read = left.max(self.boxes as u64);
                     let (unit, bytes) = (start..self.boxes as u64, sectors.len() as u64 * SECTOR);
@@ -695,16 +695,18 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Occupies the unit that copies boxes; returns the clock at which it requests the first row. `bytes` are those of
-    /// all rows, 0 where the lines in which they begin do not matter.
-    fn copy_box(&mut self, rows: u16, bytes: u32, sectors: &[u64], now: u64) -> u64 {
-        let chip = self.chip;
-        let start = self.boxes.max(now as f64);
-        let n_pieces = if bytes > 0 { lines(sectors).count() as u32 } else { 0 };
+    /// Returns the clocks of loading so many rows, which have `bytes` bytes together.
+    fn row_clocks(&self, rows: u16, bytes: u32, sectors: &[u64]) -> f64 {
         let rows = u32::from(rows);
         let n_lines = rows * (bytes / rows.max(1)).div_ceil(LINE_BYTES);
-        let of_all = if n_pieces > n_lines { chip.box_piece * f64::from(n_pieces) } else { 0.0 };
-        let clocks = (f64::from(rows) * chip.box_row).max(of_all);
+        let n_pieces = lines(sectors).count() as u32;
+        let of_pieces = if n_pieces > n_lines { self.chip.box_piece * f64::from(n_pieces) } else { 0.0 };
+        of_pieces.max(f64::from(rows) * self.chip.box_row)
+    }
+
+    /// Occupies the unit that copies boxes; returns the clock at which it requests the first row.
+    fn copy_box(&mut self, clocks: f64, now: u64) -> u64 {
+        let start = self.boxes.max(now as f64);
         self.boxes = start + clocks;
         self.busy[Resource::Boxes as usize] += clocks;
         start as u64

@@ -85,7 +85,7 @@ pub struct Trace {
 
 pub(crate) const SECTOR: u64 = 32;
 /// Sectors of a line.
-const LINE: u64 = 4;
+pub(crate) const LINE: u64 = 4;
 /// First address of local memory in the caches: above every buffer.
 pub(crate) const LOCAL: u64 = 1 << 63;
 /// Bytes of these addresses for each warp, and for the 32 warps that a block has at most.

@@ -7,7 +7,7 @@ use recorded::mapped::Mapped;
 use recorded::{Given, Launch};
 use timing::accuracy::Set;
 
-/// What `calibrate` printed on an H200.
+/// Records that `calibrate` printed on an H200.
 const MEASURED: &str = include_str!("../../../xtask/tests/data/calibrate.json");
 /// Rounds of the short loop and of the long one.
 const ROUNDS: [i32; 2] = [32, 160];

@@ -221,7 +221,7 @@ pub struct Role {
     pub name: String,
     /// The first and the last of its warps, by their place in the block.
     pub warps: [u32; 2],
-    /// What the first of them did, clock after clock.
+    /// States of the first of them, clock after clock.
     pub spans: Vec<Span>,
     /// Clocks of all of them, by state.
     pub states: BTreeMap<State, u64>,
