@@ -1,5 +1,4 @@
-//! The ladder's kernels as machine code, and what Nsight Compute counted of them. What they compute is compared in the
-//! tests of the steps, with the sums of C of a real GPU.
+//! The ladder's kernels as machine code: what they compute, and what Nsight Compute counted of them.
 //!
 //! `kernels/cubin` has what NVRTC makes of the sources: what ptxas makes of the committed PTX.
 
@@ -7,14 +6,16 @@ use std::collections::HashMap;
 use std::fmt::Debug;
 use std::fs;
 
-use catalog::Work;
+use catalog::{STEPS, Shape, Work};
 use counters::Counters;
 use records::profile::{Counted, Profile, SHAPES};
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
-use tests::gpu::{Argument, Geometry, Gpu, clean, options};
-use tests::recorded::{columns_of_maps, count_of_rows, kernel, machine_code, profiles};
+use tests::gpu::{Argument, Geometry, Gpu, Value, clean, options};
+use tests::recorded::{
+    arguments, columns_of_maps, count_of_rows, kernel, load, machine_code, profiles, sizes_and_elements,
+};
 use tests::{hostile, read, root};
 
 use super::counters::SLOW;
@@ -72,10 +73,65 @@ fn counters_of_prime_matrices_are_the_hardwares() {
     check_all(2);
 }
 
+/// Returns the elements that are different, and the same each time.
+pub(super) fn numbers(n: usize, seed: u32) -> Vec<f32> {
+    pseudorandom(seed).map(|word| (word >> 8) as f32 / (1 << 24) as f32 - 0.5).take(n).collect()
+}
+
 /// Returns the words of a linear congruential generator.
 fn pseudorandom(seed: u32) -> impl Iterator<Item = u32> {
     let next = |word: &u32| Some(word.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
     std::iter::successors(Some(seed), next).skip(1)
+}
+
+fn result<T: Value>(gpu: &Gpu, module: &Module, name: &str, convert: impl Fn(f32) -> T) -> Vec<T> {
+    let kernel = kernel(name);
+    let profiles = profiles();
+    let profile = { profiles }.find(|profile| profile.kernel == name);
+    let profile = profile.unwrap_or_else(|| panic!("{name} has no counters on record; see: cargo xtask tidy"));
+    let (m, n, k) = (93, 95, 97);
+    let (sizes, elements) = sizes_and_elements(kernel, Shape { m, n, k });
+    let operands: Vec<u64> = elements
+        .iter()
+        .zip(1..)
+        .map(|(&n, seed)| gpu.upload(&numbers(n, seed).into_iter().map(&convert).collect::<Vec<T>>()))
+        .collect();
+    let arguments = arguments(module, name, &sizes, &operands);
+    // The record is of a matrix of 1024 rows and columns; a tile is as large as there.
+    assert_eq!(profile.shape.m, SHAPES[0].m);
+    let blocks = |n: usize, recorded: u32| (n as u32 * recorded).div_ceil(SHAPES[0].m as u32);
+    let [x, y, z] = profile.grid;
+    let shape = Geometry {
+        grid: match kernel.work {
+            Work::Transpose => profile.grid,
+            _ => [blocks(n, x), blocks(m, y), z],
+        },
+        block: profile.block,
+        dynamic_shared: profile.dynamic_shared,
+    };
+    gpu.run(module, name, shape, &arguments);
+    let [.., last] = operands[..] else { panic!("{name} has no operands") };
+    gpu.read(last, m * n)
+}
+
+#[test]
+fn machine_code_computes_what_ptx_does() {
+    for kernel in STEPS.iter().flat_map(|step| step.kernels) {
+        // `machine_tensor`, `hopper` and `asynchronous` have those.
+        let is_elsewhere = matches!(kernel.work, Work::Tensor { .. }) || columns_of_maps(kernel.name).is_some();
+        if kernel.source.is_none() || is_elsewhere {
+            continue;
+        }
+        let gpu = Gpu::with_memory(1 << 30);
+        let (code, ptx) = (machine_code(&gpu, kernel), load(&gpu, kernel));
+        if kernel.work == Work::Dgemm {
+            let bits = |module| result(&gpu, module, kernel.name, f64::from).into_iter().map(f64::to_bits);
+            assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
+        } else {
+            let bits = |module| result(&gpu, module, kernel.name, |x| x).into_iter().map(f32::to_bits);
+            assert!(bits(&code).eq(bits(&ptx)), "{}", kernel.name);
+        }
+    }
 }
 
 /// Forms of PTX as machine code give what an H200 answered to the same kernels: `tests/data/machine/conformance.z`.

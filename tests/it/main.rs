@@ -13,6 +13,7 @@ mod diagnosed;
 mod hopper;
 mod ladder;
 mod machine_code;
+mod machine_tensor;
 mod merged;
 mod mma;
 mod promises;

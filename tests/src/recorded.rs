@@ -50,9 +50,13 @@ pub fn load(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
 
 /// Loads one kernel of the ladder from its machine code.
 pub fn machine_code(gpu: &Gpu, kernel: &CatalogKernel) -> Module {
-    let source = kernel.source.expect("a source");
+    machine_code_of(gpu, kernel.source.expect("a source"), &[kernel.name])
+}
+
+/// Loads kernels of a file of the ladder from its machine code, those that the file has.
+pub fn machine_code_of(gpu: &simt::gpu::Gpu, source: &str, kernels: &[&str]) -> Module {
     let mut module = sass::Module::read(&cubin(source)).unwrap_or_else(|error| panic!("{source}: {error}"));
-    module.kernels.retain(|one| one.name == kernel.name);
+    module.kernels.retain(|kernel| kernels.contains(&kernel.name.as_str()));
     Module::load_machine_code(&gpu.memory, &module, None).unwrap_or_else(|error| panic!("{source}: {error}"))
 }
 
@@ -73,7 +77,7 @@ pub fn columns_of_maps(kernel: &str) -> Option<usize> {
 }
 
 /// Returns the sizes that a kernel of the ladder takes, and the elements of each of its operands.
-fn sizes_and_elements(kernel: &CatalogKernel, Shape { m, n, k }: Shape) -> (Vec<usize>, Vec<usize>) {
+pub fn sizes_and_elements(kernel: &CatalogKernel, Shape { m, n, k }: Shape) -> (Vec<usize>, Vec<usize>) {
     match kernel.work {
         Work::Transpose => (vec![m, n], vec![m * n, m * n]),
         _ => (vec![m, n, k], vec![m * k, k * n, m * n]),
@@ -81,7 +85,7 @@ fn sizes_and_elements(kernel: &CatalogKernel, Shape { m, n, k }: Shape) -> (Vec<
 }
 
 /// Returns the arguments of a kernel of the ladder: sizes, the factor alpha if it has one, and where its operands are.
-fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64]) -> Vec<Argument> {
+pub fn arguments(module: &Module, name: &str, sizes: &[usize], operands: &[u64]) -> Vec<Argument> {
     let kernel = module.kernel(name).unwrap_or_else(|| panic!("{name} is not in its module"));
     let n_params = kernel.kernel().params.len();
     let alpha = (n_params > sizes.len() + operands.len()).then(|| Argument::from(1.0f32));

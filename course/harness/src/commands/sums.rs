@@ -16,13 +16,12 @@ use records::record::Line;
 use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, Sum, SumsRecord, of_bytes};
 
 use crate::args::Common;
-use crate::device::session::{self, Launch, Session};
+use crate::device::session::{Launch, Session};
 use crate::device::{Gpu, cublas::Element};
 use crate::error::StepError;
 use crate::inputs::{Data, Real, elements, transposed};
 use crate::kernel::{Kernel, LaunchKind, match_launch};
-use crate::measure::machine::{self, CodeKind};
-use crate::measure::{cannot_run, gemm, too_large, transpose};
+use crate::measure::{cannot_run, gemm, machine, too_large, transpose};
 use crate::out;
 use crate::{step_run::StepRun, timing::yardstick};
 
@@ -47,8 +46,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>) -> Result<ExitCode, StepError> {
         }
         for shape in sizes::summed(step_run.work(kernel)) {
             out::progress(&format!("{} on {shape}", kernel.shown_name()));
-            let sum =
-                step_run.sum(kernel, *shape, MULTIPROCESSORS, (CodeKind::Ptx, CheckLevel::CheckedWithGlobalRaces));
+            let sum = step_run.sum(kernel, *shape, MULTIPROCESSORS, CheckLevel::CheckedWithGlobalRaces);
             out::progress_done();
             match sum {
                 Ok(sum) if step_run.common.json => out::json(&Line::Sum(Box::new(sum)))?,
@@ -81,13 +79,12 @@ fn sum_line(sum: &Sum) -> String {
 }
 
 impl StepRun<'_> {
-    /// Computes the sum of C of a kernel, launched as with this number of multiprocessors, from this kind of code and
-    /// with these checks.
+    /// Computes the sum of C of a kernel, launched as with this number of multiprocessors, with the given checks.
     ///
     /// # Errors
     /// Returns an error if the launch goes wrong, a check finds something, or C is not the same in a second launch.
     pub(crate) fn sum(
-        &mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize, (kind, checks): (CodeKind, CheckLevel),
+        &mut self, kernel: &Kernel, shape: Shape, multiprocessors: usize, checks: CheckLevel,
     ) -> Result<Sum, StepError> {
         let mut sum = Sum {
             run: self.run.id.clone(),
@@ -117,12 +114,7 @@ impl StepRun<'_> {
             emulator.set_budget(Some(shape.budget()));
             emulator.set_checks(Some(checks));
         }
-        let mut function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
-        if kind == CodeKind::MachineCode {
-            let cubin = machine::committed(kernel)
-                .ok_or_else(|| StepError::CouldNot(format!("{}: no machine code of its PTX", kernel.name)))?;
-            function.kernel = session::load_cubin(gpu, cubin, kernel.name).map_err(StepError::CouldNot)?;
-        }
+        let function = machine::load(gpu, kernel, code, ptx.as_deref(), shape)?;
         let seed = sum.seed;
         let LaunchKind::Device { launch, .. } = kernel.kind else { return Ok(sum) };
         let summed = match_launch!(
@@ -202,8 +194,9 @@ fn found(gpu: &Gpu, error: StepError) -> String {
 const LARGE: f64 = 1e8;
 
 /// Asserts, for the steps' tests, that the sums of all kernels on the emulated device are the recorded ones of a real
-/// device, from PTX and from machine code, without a finding, and do not depend on the number of multiprocessors,
-/// unless they are known to. Returns them.
+/// device, and do not depend on the number of multiprocessors, unless they are known to. Returns them.
+///
+/// This compares bits of C; `xtask check`, `tests/it/asynchronous.rs` and `hopper.rs` run the kernels with checks.
 ///
 /// # Panics
 /// Panics if they differ: this is an assertion for tests.
@@ -216,28 +209,21 @@ pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let mut step_run = StepRun::new(found, kernels, &Common::emulated()).unwrap_or_else(|error| panic!("{error}"));
     let (mut all, mut wrong) = (Vec::new(), Vec::new());
     for kernel in kernels.iter().filter(|kernel| kernel.code().is_some()) {
-        let mut sum = |shape, multiprocessors, how| {
-            let sum = step_run.sum(kernel, shape, multiprocessors, how).unwrap_or_else(|error| panic!("{error}"));
-            let report = step_run.gpu().and_then(|gpu| gpu.report()).unwrap_or_else(|error| panic!("{error}"));
-            let finding = report.and_then(|report| report.findings.into_iter().next());
-            assert!(finding.is_none(), "{} on {shape}: {}", kernel.name, finding.map(|f| f.text).unwrap_or_default());
-            sum
+        let mut sum = |shape, multiprocessors| {
+            let sum = step_run.sum(kernel, shape, multiprocessors, CheckLevel::Off);
+            sum.unwrap_or_else(|error| panic!("{error}"))
         };
-        let (checked, of_machine_code) =
-            ((CodeKind::Ptx, CheckLevel::CheckedWithGlobalRaces), (CodeKind::MachineCode, CheckLevel::Off));
         let shapes = sizes::summed(found.kernel(kernel.name).expect("it is listed").work);
         let small = shapes.iter().filter(|shape| shape.volume() < LARGE);
-        let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS, checked));
+        let sums = small.map(|shape| sum(*shape, MULTIPROCESSORS));
         let sums: Vec<Sum> = sums.filter(|sum| sum.not_run.is_none()).collect();
         wrong.extend(sums.iter().filter_map(|sum| record.complaint(sum)));
-        let machine_code = sums.iter().map(|one| sum(one.shape, MULTIPROCESSORS, of_machine_code));
-        wrong.extend(machine_code.filter_map(|sum| Some(format!("machine code: {}", record.complaint(&sum)?))));
         // One block after another, and more than there are tiles of the smaller shapes.
         let others = [1, 7];
         let grid = |shape, n_sms| kernel.launch_config(shape, n_sms).map(|config| config.grid_dim);
         let mut differs = |one: &Sum, n_sms| {
             let is_other = grid(one.shape, n_sms) != grid(one.shape, MULTIPROCESSORS);
-            is_other && sum(one.shape, n_sms, (CodeKind::Ptx, CheckLevel::Off)).c_sha256 != one.c_sha256
+            is_other && sum(one.shape, n_sms).c_sha256 != one.c_sha256
         };
         let depends = sums.iter().any(|one| others.iter().any(|n_sms| differs(one, *n_sms)));
         if depends != BY_MULTIPROCESSORS.contains(&kernel.name) {
