@@ -37,6 +37,12 @@ fn a_constant_can_be_added_to_a_register_operand() {
 }
 
 #[test]
+fn vectors_move_as_a_whole() {
+    let body = include_str!("ptx/vectors.ptx");
+    assert_eq!(outcome(body, 1, 2, &[0; 2]), [341, 342]);
+}
+
+#[test]
 fn results_may_be_sources() {
     let body = include_str!("ptx/results_as_sources.ptx");
     let each = |t: u32| {
@@ -69,6 +75,14 @@ fn atomics_give_the_old_value_in_lane_order() {
     let body = include_str!("ptx/shared_maximum.ptx");
     let expected: Vec<u32> = (0u32..40).map(|t| t.saturating_sub(1)).collect();
     assert_eq!(outcome(body, 1, 40, &[]), expected);
+}
+
+#[test]
+fn asynchronous_copies_wait_for_their_wait() {
+    let body = include_str!("ptx/asynchronous_copies.ptx");
+    let input: Vec<u32> = (0..64).map(|t| 0x5_0000 + t).collect();
+    let expected: Vec<u32> = (0..64).map(|t| 0x5_0000 + t + (t << 8)).collect();
+    assert_eq!(outcome(body, 1, 64, &input), expected);
 }
 
 #[test]
