@@ -9,6 +9,7 @@ pub use refused::{
     LaunchRefused, MAX_BLOCK, MAX_GRID, MAX_SHARED, MAX_SHARED_OPT_IN, MAX_THREADS, check, check_cluster,
 };
 
+pub use crate::exec::launch_job::block_of;
 pub use crate::options::{CheckLevel, Environment, LaunchOptions, LaunchRequest, Names, STACK_BYTES};
 
 use crate::check::Collector;

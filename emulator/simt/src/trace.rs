@@ -11,7 +11,8 @@ use program::{MemSpace, tensor::Run};
 
 /// Receives the steps of warps while a launch runs: [`crate::launch::launch`].
 pub trait Observer: Sync {
-    /// Returns whether a block runs; blocks are numbered with x running fastest. The results of the others are missing.
+    /// Returns whether a block runs, and with it the others of its cluster; blocks are numbered with x running fastest.
+    /// The results of the others are missing.
     fn runs(&self, block: u64) -> bool {
         let _ = block;
         true

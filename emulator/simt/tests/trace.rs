@@ -149,3 +149,45 @@ fn a_block_ends_when_all_is_known_of_it() {
     let is_wait = |event: &Event| matches!(event, Event::Wait { .. });
     assert!(!events.iter().any(|(block, _, event)| *block == 0 && is_wait(event)), "{events:?}");
 }
+
+/// Runs the second cluster of two blocks.
+struct LastBlock;
+
+impl Observer for LastBlock {
+    fn runs(&self, block: u64) -> bool {
+        block == 3
+    }
+
+    fn observes(&self, _: u64, _: u32) -> bool {
+        false
+    }
+
+    fn step(&self, _: u64, _: u32, _: Step) {}
+}
+
+#[test]
+fn a_block_runs_with_the_others_of_its_cluster() {
+    const KERNEL: &str = "
+        .version 8.7
+        .target sm_90
+        .address_size 64
+        .visible .entry numbers(.param .u64 out) {
+            .reg .b32 %r<2>; .reg .b64 %rd<3>;
+            ld.param.u64 %rd1, [out];
+            mov.u32 %r1, %ctaid.x;
+            mul.wide.u32 %rd2, %r1, 4;
+            add.s64 %rd1, %rd1, %rd2;
+            barrier.cluster.arrive.aligned;
+            barrier.cluster.wait.aligned;
+            st.global.u32 [%rd1], %r1;
+            ret;
+        }";
+    let gpu = Gpu::with_memory(1 << 20);
+    let module = gpu.load(KERNEL).expect("it is valid");
+    let out = gpu.upload(&[9_u32; 6]);
+    let params = module.kernels()[0].param_block(&[out.into()]).expect("its parameter");
+    let options = LaunchOptions { cluster: Some([2, 1, 1]), ..LaunchOptions::default() };
+    let request = Geometry::line(6, 32).request(params, options);
+    gpu.observe(&module.kernels()[0], &request, &LastBlock).expect("it starts");
+    assert_eq!(gpu.read::<u32>(out, 6), [9, 9, 2, 3, 9, 9]);
+}

@@ -60,14 +60,7 @@ impl LaunchJob<'_> {
     }
 
     pub(crate) fn block_of(&self, cluster_index: u64, rank: u32) -> u64 {
-        let [x, y, _] = self.grid.map(u64::from);
-        let [cx, cy, cz] = self.cluster.map(u64::from);
-        let (nx, ny) = (x / cx, y / cy);
-        let rank = u64::from(rank);
-        let bx = cluster_index % nx * cx + rank % cx;
-        let by = cluster_index / nx % ny * cy + rank / cx % cy;
-        let bz = cluster_index / nx / ny * cz + rank / cx / cy;
-        (bz * y + by) * x + bx
+        block_of(self.grid, self.cluster, cluster_index, rank)
     }
 
     /// Returns whether blocks may not fit on a device together, so that waiting for one may never end (without clocks).
@@ -87,6 +80,18 @@ impl LaunchJob<'_> {
         let of_rank = (rank as usize).checked_sub(1).and_then(|at| self.constants.get(at));
         of_rank.unwrap_or(&self.kernel.consts).as_ptr()
     }
+}
+
+/// Returns the number of the block that has a rank in a cluster of a grid.
+pub fn block_of(grid: [u32; 3], cluster: [u32; 3], cluster_index: u64, rank: u32) -> u64 {
+    let [x, y, _] = grid.map(u64::from);
+    let [cx, cy, cz] = cluster.map(u64::from);
+    let (nx, ny) = (x / cx, y / cy);
+    let rank = u64::from(rank);
+    let bx = cluster_index % nx * cx + rank % cx;
+    let by = cluster_index / nx % ny * cy + rank / cx % cy;
+    let bz = cluster_index / nx / ny * cz + rank / cx / cy;
+    (bz * y + by) * x + bx
 }
 
 /// Returns the constants of a cluster's blocks from rank 1 on, whose shared addresses have the rank, if any do.

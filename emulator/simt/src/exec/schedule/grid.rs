@@ -254,7 +254,9 @@ fn work(job: &LaunchJob<'_>, queue: &BlockQueue, global_races: Option<&GlobalRac
         let is_late = worker.block.waits && job.is_over_budget(worker.spent.saturating_mul(2));
         worker.others_wait = if is_late { waiting.all_wait(more, queue) } else { None };
         worker.stopped = queue.last.load(Ordering::Relaxed) < worker.block.cluster_index;
-        let is_left_out = job.environment.observer.is_some_and(|observer| !observer.runs(worker.block.index));
+        let cluster_index = worker.block.cluster_index;
+        let mut members = (0..job.cluster_blocks).map(|rank| job.block_of(cluster_index, rank));
+        let is_left_out = job.environment.observer.is_some_and(|observer| !members.any(|block| observer.runs(block)));
         let sees_change = worker.block.waits && worker.block.poll_cache.changed();
         let visit = if worker.stopped || is_left_out {
             Visit::Ended
