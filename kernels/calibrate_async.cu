@@ -16,6 +16,7 @@
 #include "v12_boxes_out.cuh"
 #include "v12_cluster.cuh"
 #include "v12_copy.cuh"
+#include "v12_dependent.cuh"
 
 constexpr int LAST = 1 << 16;
 constexpr int UNROLL = 16;  // instructions of one kind in a round, where they are no chain
@@ -398,6 +399,20 @@ extern "C" __global__ void nothing(int* to) { do_nothing(to); }
 extern "C" __global__ void __cluster_dims__(2, 1, 1) nothing_in_cluster(int* to) { do_nothing(to); }
 extern "C" __global__ void nothing_but_a_store(int* to)
 {
+    last[(blockIdx.x * blockDim.x + threadIdx.x) % LAST] = to != nullptr;
+}
+
+// The next launch may begin at once, and waits until this one has ended.
+extern "C" __global__ void nothing_dependent(int* to)
+{
+    let_next_begin();
+    wait_for_previous();
+    do_nothing(to);
+}
+extern "C" __global__ void nothing_dependent_but_a_store(int* to)
+{
+    let_next_begin();
+    wait_for_previous();
     last[(blockIdx.x * blockDim.x + threadIdx.x) % LAST] = to != nullptr;
 }
 

@@ -2,7 +2,7 @@
 
 use catalog::statistics::median;
 use cudarc::driver::{CudaSlice, PushKernelArg as _, sys};
-use harness::{Gpu, StepError, grid_1d, session};
+use harness::{Gpu, StepError, dependent, grid_1d, session};
 
 use crate::{CODE, REPEATS, asynchronous, print, print_value, slope, workers};
 
@@ -95,12 +95,18 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     Ok(slope(SPINS, time)? * NS_PER_MS)
 }
 
-/// Launches that are measured, and their kernels.
-const LAUNCHES_OF: [(&str, &str); 3] =
-    [("launch_384", "nothing"), ("launch_cluster", "nothing_in_cluster"), ("launch_store", "nothing_but_a_store")];
+/// Launches that are measured, and their kernels. Each of the dependent ones may begin before the one before ends.
+const LAUNCHES_OF: [(&str, &str); 5] = [
+    ("launch_384", "nothing"),
+    ("launch_cluster", "nothing_in_cluster"),
+    ("launch_store", "nothing_but_a_store"),
+    ("launch_dependent", "nothing_dependent"),
+    ("launch_dependent_store", "nothing_dependent_but_a_store"),
+];
 
 /// Measures the time for one more launch that is queued already.
 fn launch_ns(gpu: &Gpu, kernel: &str) -> Result<f64, StepError> {
+    let is_dependent = kernel.starts_with("nothing_dependent");
     let kernel = session::load(gpu, asynchronous::CODE.ptx, kernel)?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
@@ -109,7 +115,13 @@ fn launch_ns(gpu: &Gpu, kernel: &str) -> Result<f64, StepError> {
         stream.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
         for _ in 0..n {
             // SAFETY: it takes an address, where it stores nothing if that is 0.
-            unsafe { stream.launch_builder(&kernel).arg(&0u64).launch(config) }?;
+            unsafe {
+                if is_dependent {
+                    dependent::launch(&stream, &kernel, config, &mut [dependent::argument(&0u64)])?;
+                } else {
+                    stream.launch_builder(&kernel).arg(&0u64).launch(config)?;
+                }
+            }
         }
         let flags = sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
         let graph = stream.end_capture(flags)?;

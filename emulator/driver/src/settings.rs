@@ -9,7 +9,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use simt::launch::{CheckLevel, LaunchOptions, Names, STACK_BYTES};
+use simt::launch::{CheckLevel, LaunchOptions, Names};
 
 use crate::{diagnose, sync::lock};
 
@@ -190,11 +190,8 @@ pub(crate) fn options_for(kernel: &str, found_sources: &[(String, Arc<str>)]) ->
         budget: NonZeroU64::new(settings.budget),
         threads: NonZeroUsize::new(settings.threads),
         unordered: settings.unordered,
-        grid_workspace: None,
-        cluster: None,
-        stack_bytes: STACK_BYTES,
-        registers: None,
         names: Names { params: params.unwrap_or_default(), sources, budget },
+        ..LaunchOptions::default()
     }
 }
 

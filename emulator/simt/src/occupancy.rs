@@ -56,6 +56,12 @@ pub fn active_clusters(f: Footprint, size: u32) -> u32 {
     groups.map(|group| (group * blocks).checked_div(size).unwrap_or(0)).sum()
 }
 
+/// Returns the number of multiprocessors on which clusters of `size` blocks fit.
+pub fn sms_of_clusters(f: Footprint, size: u32) -> u32 {
+    let blocks = blocks_per_sm(f).clamp(1, CLUSTER_BLOCKS_PER_SM);
+    active_clusters(f, size) * size / blocks
+}
+
 pub fn occupancy(f: Footprint) -> Occupancy {
     let warps = f.threads.div_ceil(32).max(1);
     let by_warps = if f.threads > MAX_THREADS { 0 } else { THREADS_PER_SM / 32 / warps };

@@ -56,6 +56,9 @@ pub struct LaunchOptions {
     pub grid_workspace: Option<u64>,
     /// Blocks of a cluster in x, y and z, as the launch specifies them.
     pub cluster: Option<[u32; 3]>,
+    /// Whether a GPU may start blocks before the launch before this one in the stream has ended (programmatic stream
+    /// serialization), which a prediction of time needs to know. Here launches run one after the other.
+    pub begins_early: bool,
     /// Bytes of a thread's stack, for kernels whose depth of calls depends on data: what
     /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
     pub stack_bytes: u32,
@@ -85,6 +88,7 @@ impl Default for LaunchOptions {
             unordered: false,
             grid_workspace: None,
             cluster: None,
+            begins_early: false,
             stack_bytes: STACK_BYTES,
             registers: None,
             names: Names::default(),

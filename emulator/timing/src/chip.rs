@@ -157,6 +157,10 @@ chip! {
     cluster_launch_ns: f64,
     /// From the end of a launch until what it stored last has arrived.
     drain_ns: f64,
+    /// `launch_ns` and `drain_ns` where blocks start early and wait for the end of the launch before: from there until
+    /// they go on, and how much later that is after stores.
+    dependent_launch_ns: f64,
+    dependent_drain_ns: f64,
     /// Start of a block, in nanoseconds, one after the other for the whole GPU.
     block_ns: f64,
     /// Start of a warp, in clocks, one after the other on each SM.

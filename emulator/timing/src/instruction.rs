@@ -25,6 +25,8 @@ pub struct Instruction {
     pub ends_group: bool,
     /// Bytes of k of a product of one warp: 0 where its time is not known.
     pub depth: u8,
+    /// The warp waits until the launch before this one has ended.
+    pub awaits_launch: bool,
     /// Control bits, which the compiler sets for the scheduler.
     pub control: Control,
 }
@@ -47,6 +49,7 @@ impl From<&sass::Instruction> for Instruction {
             columns,
             shared_rows: if columns > 0 { shared_rows(instruction, columns) } else { 0 },
             depth: depth(instruction),
+            awaits_launch: instruction.operation == Operation::Acqbulk,
             ends_group: instruction.sources().iter().any(|operand| operand.value == Value::Group),
             control: instruction.control,
         }

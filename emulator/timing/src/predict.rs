@@ -1,15 +1,16 @@
 //! The time of a launch: some blocks of one SM run on the emulated GPU, and their traces are replayed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use sass::operation::{Modifier, Operation};
-use simt::occupancy::{Footprint, Occupancy, occupancy};
-use simt::{gpu::Gpu, launch::LaunchRequest, module::LoadedKernel};
+use simt::launch::{LaunchRequest, block_of};
+use simt::occupancy::{Footprint, Occupancy, occupancy, sms_of_clusters};
+use simt::{gpu::Gpu, module::LoadedKernel};
 
 use crate::bound::{Bound, bounds};
 use crate::no_prediction::{NoPrediction, reason};
-use crate::reach::{Located, Reach, Waves, is_scattered};
+use crate::reach::{Reach, Waves, is_scattered};
 use crate::recording::{Detail, MAX_STEPS, Recording};
 use crate::sm::{Outcome, Setting, simulate};
 use crate::stall::Stalls;
@@ -93,11 +94,15 @@ struct Launch {
     /// Bytes of shared memory of the blocks on one SM.
     shared: u64,
     n_blocks: u64,
+    /// SMs that can run its blocks.
+    sms: u32,
     reach: Reach,
     sample: Sample,
     blocks: Vec<Block>,
     /// [`Setting::beside`].
     beside: Vec<f64>,
+    /// Blocks may start before the launch before has ended, and wait for that.
+    begins_early: bool,
     /// Nanoseconds before the blocks and after them.
     around_ns: f64,
 }
@@ -107,11 +112,12 @@ impl Launch {
         let LoadedCode { code, kernel, gpu } = loaded;
         let threads = request.block.iter().fold(1, |all: u32, &one| all.saturating_mul(one));
         let shared = u64::from(kernel.kernel().shared_static_bytes) + u64::from(request.dynamic_shared);
-        let occupancy = occupancy(Footprint { threads, registers: code.registers, shared });
+        let footprint = Footprint { threads, registers: code.registers, shared };
+        let occupancy = occupancy(footprint);
         let resident = u64::from(occupancy.blocks);
         let n_warps = threads.div_ceil(32);
-        let record = |blocks: &[u64], detail| {
-            let recording = Recording::of(blocks, resident, n_warps, detail);
+        let record = |blocks: &[(u64, u64)], detail| {
+            let recording = Recording::of(blocks, n_warps, detail);
             let report = gpu.observe(kernel, request, &recording)?;
             if let Some(mistake) = report.mistakes.groups.first() {
                 let code = format!("{:?}", mistake.first.code());
@@ -120,16 +126,14 @@ impl Launch {
             recording.into_blocks().ok_or(NoPrediction::TooLong { most: MAX_STEPS })
         };
         let n_blocks: u64 = request.grid.iter().map(|&n| u64::from(n)).product();
-        let of_one_sm = n_blocks.div_ceil(chip.sms.into());
+        let order = Order::new(chip, kernel, request, footprint);
+        let of_one_sm = n_blocks.div_ceil(order.sms.into());
         if resident == 0 && n_blocks > 0 {
             return Err(NoPrediction::DoesNotFit);
         }
-        let numbers = |places: &[u64]| -> Vec<u64> {
-            // Blocks go to the SMs in turn.
-            places.iter().map(|place| place * u64::from(chip.sms)).collect()
-        };
         let first: Vec<u64> = (0..of_one_sm.min(resident)).collect();
-        let mut blocks = record(&numbers(&first), Detail::All)?;
+        let clusters = record(&order.placed(&first, 0..order.ranks, resident), Detail::All)?;
+        let (rank, mut blocks) = order.longest(&first, clusters);
         let steps_of_warps = blocks.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.steps);
         let numbers_of_executed: BTreeSet<u32> = steps_of_warps.map(|step| step.instruction).collect();
         let executed = || numbers_of_executed.iter().filter_map(|&i| code.instructions.get(i as usize));
@@ -160,33 +164,35 @@ impl Launch {
         if is_scattered(&blocks, l1) {
             return Err(NoPrediction::ScatteredLocal { l1 });
         }
-        let sample = Sample::new(of_one_sm, resident, steps(&blocks));
-        blocks.extend(record(&numbers(&sample.more), Detail::All)?);
+        let sample = Sample::new(of_one_sm, resident, blocks.iter().map(steps).sum());
+        blocks.extend(record(&order.placed(&sample.more, rank..rank + 1, resident), Detail::All)?.into_values());
         let beside = |&place: &u64| {
-            let with_as_many = n_blocks.saturating_sub(place * u64::from(chip.sms));
-            with_as_many.clamp(1, chip.sms.into()) as f64 / f64::from(chip.sms)
+            let with_as_many = n_blocks.saturating_sub(place * u64::from(order.sms));
+            with_as_many.clamp(1, order.sms.into()) as f64 / f64::from(chip.sms)
         };
         let beside = first.iter().chain(&sample.more).map(beside).collect();
 
-        let waves = Waves { grid: request.grid, in_flight: (resident * u64::from(chip.sms)).min(n_blocks.max(1)) };
-        let neighbours = neighbours(request.grid);
-        let mut of_neighbours = Vec::new();
-        for (_, block_index) in &neighbours {
-            of_neighbours.extend(record(&[*block_index], Detail::Global)?);
-        }
+        let origin = order.block(0, rank);
+        let in_flight = (resident * u64::from(order.sms)).min(n_blocks.max(1));
+        let waves = Waves { grid: request.grid, in_flight, origin };
+        let neighbours: Vec<(u64, u64)> =
+            neighbours(request.grid, origin).into_iter().map(|block| (block, 0)).collect();
+        let neighbours = record(&neighbours, Detail::Global)?;
         // The order of tiles in a grid of one dimension is anything; neighbours show it in others.
         let is_line = request.grid[1..] == [1, 1];
         let copies_boxes = is_line && executed().any(|i| matches!(i.operation, Operation::Utmaldg | Operation::Ublkcp));
         let listed = if copies_boxes { n_blocks.min(MOST_LISTED) } else { 0 };
-        let listed = record(&(0..listed).collect::<Vec<u64>>(), Detail::Boxes)?;
-        let others: Vec<Located<'_>> =
-            neighbours.iter().zip(&of_neighbours).map(|(&(at, _), block)| Located { at, block }).collect();
+        let listed: Vec<(u64, u64)> = (0..listed).map(|block| (block, 0)).collect();
+        let listed: Vec<Block> = record(&listed, Detail::Boxes { ranks: order.ranks })?.into_values().collect();
         let reach = match blocks.first() {
-            Some(block) => {
-                let origin = Located { at: [0; 3], block };
-                waves.reach(chip, code.instructions.len(), &origin, &others, &listed)
-            }
+            Some(block) => waves.reach(chip, code.instructions.len(), block, &neighbours, &listed),
             None => Reach::default(),
+        };
+        let begins_early =
+            request.options.begins_early && executed().any(|instruction| instruction.operation == Operation::Acqbulk);
+        let (launch_ns, drain_ns) = match begins_early {
+            false => (chip.launch_ns, chip.drain_ns),
+            true => (chip.dependent_launch_ns, chip.dependent_drain_ns),
         };
         Ok(Self {
             chip: at_clock(chip, executed().filter_map(|i| product_ghz(chip, i)).fold(chip.ghz, f64::min)),
@@ -194,18 +200,20 @@ impl Launch {
             occupancy,
             shared: shared_of_sm,
             n_blocks,
+            sms: order.sms,
             reach,
             sample,
             blocks,
             beside,
-            around_ns: chip.launch_ns
+            begins_early,
+            around_ns: launch_ns
                 + if in_cluster { chip.cluster_launch_ns } else { 0.0 }
-                + if executed().any(stores) { chip.drain_ns } else { 0.0 },
+                + if executed().any(stores) { drain_ns } else { 0.0 },
         })
     }
 
     fn active_sms(&self) -> u32 {
-        u32::try_from(self.n_blocks).map_or(self.chip.sms, |n| n.clamp(1, self.chip.sms))
+        u32::try_from(self.n_blocks).map_or(self.sms, |n| n.clamp(1, self.sms))
     }
 
     /// Returns the blocks of an SM on average.
@@ -233,12 +241,14 @@ impl Launch {
         let chip = &self.chip;
         let clocks = self.sample.clocks(outcome);
         let us = |clocks: f64| clocks / chip.ghz / 1e3;
+        // What blocks do before they wait for the launch before is done by the time that it has ended.
+        let hidden = outcome.prologue.filter(|_| self.begins_early).unwrap_or(0) as f64;
         let n_simulated = self.blocks.len() as u64;
         let scale = self.of_one_sm() / n_simulated.max(1) as f64;
         let (bounds, parts) = bounds(|resource| us(outcome.busy[resource as usize] * scale));
         Prediction {
             clocks,
-            us: us(clocks) + self.around_ns / 1e3,
+            us: us(clocks - hidden) + self.around_ns / 1e3,
             ghz: chip.ghz,
             occupancy: self.occupancy,
             bounds,
@@ -247,6 +257,49 @@ impl Launch {
             n_blocks: self.n_blocks,
             stalls: outcome.stalls.clone(),
         }
+    }
+}
+
+/// The order in which blocks go to SMs.
+#[derive(Clone, Copy)]
+struct Order {
+    grid: [u32; 3],
+    cluster: [u32; 3],
+    /// Blocks of a cluster.
+    ranks: u32,
+    /// SMs that can run blocks: a cluster lies in a group of SMs, of which some are left over.
+    sms: u32,
+}
+
+impl Order {
+    fn new(chip: &Chip, kernel: &LoadedKernel, request: &LaunchRequest, footprint: Footprint) -> Self {
+        let cluster = request.options.cluster.or(kernel.kernel().cluster.required).unwrap_or([1; 3]);
+        let ranks = cluster.iter().product();
+        let sms = if ranks > 1 { sms_of_clusters(footprint, ranks).max(ranks) } else { chip.sms };
+        Self { grid: request.grid, cluster, ranks, sms }
+    }
+
+    /// Returns the block with a rank in the cluster that is at a place among those of one SM. Clusters go to the SMs
+    /// in turn.
+    fn block(self, place: u64, rank: u32) -> u64 {
+        block_of(self.grid, self.cluster, place * u64::from(self.sms) / u64::from(self.ranks), rank)
+    }
+
+    /// Lists the blocks with some ranks of the clusters at these places, each with its position on its SM, which runs
+    /// `resident` at a time.
+    fn placed(self, places: &[u64], ranks: Range<u32>, resident: u64) -> Vec<(u64, u64)> {
+        let positions = places.iter().zip((0..resident.max(1)).cycle());
+        let blocks = |(&place, at)| ranks.clone().map(move |rank| (self.block(place, rank), at));
+        positions.flat_map(blocks).collect()
+    }
+
+    /// Chooses the rank whose blocks execute the most instructions, and returns its blocks: those that divide the work
+    /// of a cluster may have more and less of it.
+    fn longest(self, places: &[u64], mut clusters: BTreeMap<u64, Block>) -> (u32, Vec<Block>) {
+        let blocks = |rank| places.iter().map(move |&place| self.block(place, rank));
+        let n_steps = |rank: &u32| blocks(*rank).filter_map(|block| clusters.get(&block)).map(steps).sum::<u64>();
+        let rank = (0..self.ranks).rev().max_by_key(n_steps).unwrap_or(0);
+        (rank, blocks(rank).filter_map(|block| clusters.remove(&block)).collect())
     }
 }
 
@@ -335,15 +388,18 @@ fn product_ghz(chip: &Chip, instruction: &sass::Instruction) -> Option<f64> {
     }
 }
 
-fn steps(blocks: &[Block]) -> u64 {
-    let of_block = |block: &Block| block.warps.iter().map(|warp| warp.steps.len() as u64).sum::<u64>();
-    blocks.iter().map(of_block).sum()
+/// Returns the instructions that the warps of a block executed.
+fn steps(block: &Block) -> u64 {
+    block.warps.iter().map(|warp| warp.steps.len() as u64).sum()
 }
 
-/// Lists the positions and numbers of the blocks beside the first one, in each direction of the grid.
-fn neighbours(grid: [u32; 3]) -> Vec<([u32; 3], u64)> {
-    let [x, y, _] = grid.map(u64::from);
-    let steps = [([1, 0, 0], 1), ([0, 1, 0], x), ([0, 0, 1], x * y)];
-    let is_there = |i: &usize| grid[*i] > 1;
-    (0..3).filter(is_there).map(|i| steps[i]).collect()
+/// Lists the numbers of the blocks beside one, in each direction of the grid.
+fn neighbours(grid: [u32; 3], number: u64) -> Vec<u64> {
+    let [x, y, z] = grid.map(u64::from);
+    let beside = |(distance, n): (u64, u64)| match number / distance.max(1) % n.max(1) {
+        _ if n <= 1 => None,
+        last if last + 1 == n => Some(number - distance),
+        _ => Some(number + distance),
+    };
+    [(1, x), (x, y), (x * y, z)].into_iter().filter_map(beside).collect()
 }

@@ -5,7 +5,7 @@
 //! distance from block to block. The distinct pieces of all blocks of some waves, in the order of their time, pass
 //! through a cache of the size of L2 which replaces the least recently used. A launch follows one like itself.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use simt::hash::BuildNumberHasher;
 
@@ -52,11 +52,6 @@ impl Reach {
     }
 }
 
-pub(crate) struct Located<'a> {
-    pub(crate) at: [u32; 3],
-    pub(crate) block: &'a Block,
-}
-
 struct Touch {
     /// Time of the access, as a part of the block's time.
     phase: f32,
@@ -70,7 +65,7 @@ struct Touch {
 enum Class {
     /// By these distances in sectors for each direction of the grid.
     Grid([i64; 3]),
-    /// To these distances in pairs from the first block, by number of the block; `None` outside of the matrix.
+    /// To these distances in pairs from the recorded block, by number of the block; `None` outside of the matrix.
     Listed(Vec<Option<i64>>),
     /// Local memory, which blocks have by their position among those in flight: later waves use it again.
     Local,
@@ -80,6 +75,8 @@ enum Class {
 pub(crate) struct Waves {
     pub(crate) grid: [u32; 3],
     pub(crate) in_flight: u64,
+    /// Number of the block that was recorded.
+    pub(crate) origin: u64,
 }
 
 impl Waves {
@@ -92,12 +89,12 @@ impl Waves {
         [block % x, block / x % y, block / x / y].map(|at| at as i64)
     }
 
-    /// Simulates one wave after another. `origin` has one neighbour for each direction in which the grid has any.
-    /// The first boxes are known of the blocks `listed`, which are the first ones by number.
+    /// Simulates one wave after another. The recorded block has a neighbour, by number, in each direction in which the
+    /// grid has any. The first boxes are known of the blocks `listed`, which are the first ones by number.
     pub(crate) fn reach(
-        &self, chip: &Chip, n: usize, origin: &Located<'_>, others: &[Located<'_>], listed: &[Block],
+        &self, chip: &Chip, n: usize, recorded: &Block, neighbours: &BTreeMap<u64, Block>, listed: &[Block],
     ) -> Reach {
-        let (touches, classes) = touches(origin, others, listed);
+        let (touches, classes) = touches(self, recorded, neighbours, listed);
         let n_waves = self.n_blocks().div_ceil(self.in_flight.max(1)).max(1);
         let translations: Vec<usize> = self.translations(n_waves / 2, &classes).iter().map(Vec::len).collect();
         let per_wave: u64 = touches.iter().map(|touch| translations[touch.class] as u64).sum();
@@ -133,20 +130,25 @@ impl Waves {
                 }
             }
         }
-        Reach { apart: apart(n, origin.block), ..counts.reach() }
+        Reach { apart: apart(n, recorded), ..counts.reach() }
     }
 
-    /// Returns the distinct distances of the blocks of a wave from the first block, by class.
+    /// Returns the distinct distances of the blocks of a wave from the recorded block, by class.
     fn translations(&self, wave: u64, classes: &[Class]) -> Vec<Vec<i64>> {
         let blocks = wave * self.in_flight..((wave + 1) * self.in_flight).min(self.n_blocks());
+        let origin = self.place(self.origin);
         let distances = |class: &Class| {
             let distance = |block| match class {
                 Class::Grid(class) => {
                     let position = self.place(block);
-                    Some((0..3).map(|i| position[i].wrapping_mul(class[i])).fold(0, i64::wrapping_add) / PAIR as i64)
+                    let moved = (0..3).map(|i| (position[i] - origin[i]).wrapping_mul(class[i]));
+                    Some(moved.fold(0, i64::wrapping_add) / PAIR as i64)
                 }
                 Class::Listed(all) => all.get(block as usize).copied().flatten(),
-                Class::Local => Some((block % self.in_flight * (LOCAL_OF_BLOCK / PAIR_BYTES)) as i64),
+                Class::Local => {
+                    let [position, own] = [block, self.origin].map(|block| (block % self.in_flight.max(1)) as i64);
+                    Some((position - own) * (LOCAL_OF_BLOCK / PAIR_BYTES) as i64)
+                }
             };
             let mut all: Vec<i64> = blocks.clone().filter_map(distance).collect();
             all.sort_unstable();
@@ -180,34 +182,36 @@ fn plan(n_waves: u64, max_waves: u64) -> Vec<(u64, f64)> {
 }
 
 /// Lists the pieces that a block touches, in order of time, and the sectors by which they move between blocks.
-fn touches(origin: &Located<'_>, others: &[Located<'_>], listed: &[Block]) -> (Vec<Touch>, Vec<Class>) {
+fn touches(
+    waves: &Waves, recorded: &Block, neighbours: &BTreeMap<u64, Block>, listed: &[Block],
+) -> (Vec<Touch>, Vec<Class>) {
+    let origin = waves.place(waves.origin);
     let mut classes: Vec<Class> = Vec::new();
     let boxes: Vec<Boxes> = listed.iter().map(boxes).collect();
-    let of_box = boxes_classes(&boxes, &mut classes);
+    let of_box = boxes_classes(waves.origin, &boxes, &mut classes);
     let mut n_boxes: HashMap<u32, usize, BuildNumberHasher> = HashMap::default();
     let mut touches = Vec::new();
     let mut seen: HashSet<(u32, u64), BuildNumberHasher> = HashSet::default();
-    let mut of_instruction: HashMap<(usize, u32), i64, BuildNumberHasher> = HashMap::default();
-    for (warp_index, warp) in origin.block.warps.iter().enumerate() {
-        let mut others_accesses: Vec<_> = others
-            .iter()
-            .map(|other| other.block.warps.get(warp_index).map(accesses).into_iter().flatten().peekable())
+    let mut of_instruction: HashMap<(u64, u32), i64, BuildNumberHasher> = HashMap::default();
+    for (warp_index, warp) in recorded.warps.iter().enumerate() {
+        let mut others_accesses: Vec<_> = neighbours
+            .values()
+            .map(|block| block.warps.get(warp_index).map(accesses).into_iter().flatten().peekable())
             .collect();
         let n_steps = warp.steps.len().max(1) as f32;
         for (step, instruction, sectors) in accesses(warp) {
             let mut class = [0; 3];
-            for (block_index, (other, accesses)) in others.iter().zip(&mut others_accesses).enumerate() {
+            for (&number, accesses) in neighbours.keys().zip(&mut others_accesses) {
                 // Lanes at the edge of a grid may skip accesses.
                 let same = accesses.next_if(|access| access.1 == instruction);
                 let moved = same.and_then(|(_, _, moved)| Some(moved.first()?.wrapping_sub(*sectors.first()?) as i64));
                 let moved = match moved {
-                    Some(moved) => *of_instruction.entry((block_index, instruction)).insert_entry(moved).get(),
-                    None => of_instruction.get(&(block_index, instruction)).copied().unwrap_or(0),
+                    Some(moved) => *of_instruction.entry((number, instruction)).insert_entry(moved).get(),
+                    None => of_instruction.get(&(number, instruction)).copied().unwrap_or(0),
                 };
-                for (i, class) in class.iter_mut().enumerate() {
-                    let steps = i64::from(other.at[i]) - i64::from(origin.at[i]);
-                    if steps != 0 {
-                        *class = moved / steps;
+                for ((class, to), from) in class.iter_mut().zip(waves.place(number)).zip(origin) {
+                    if to != from {
+                        *class = moved / (to - from);
                     }
                 }
             }
@@ -242,9 +246,11 @@ fn boxes(block: &Block) -> Boxes {
     boxes
 }
 
-/// Returns the classes of the first boxes of each instruction, by where blocks have theirs.
-fn boxes_classes(boxes: &[Boxes], classes: &mut Vec<Class>) -> HashMap<u32, Vec<usize>, BuildNumberHasher> {
-    let Some(first) = boxes.first() else { return HashMap::default() };
+/// Returns the classes of the first boxes of each instruction of a block, by where the others have theirs.
+fn boxes_classes(
+    origin: u64, boxes: &[Boxes], classes: &mut Vec<Class>,
+) -> HashMap<u32, Vec<usize>, BuildNumberHasher> {
+    let Some(first) = boxes.get(origin as usize) else { return HashMap::default() };
     let of_instruction = |(&instruction, own): (&u32, &Vec<Option<u64>>)| {
         let class = |(n, from): (usize, &Option<u64>)| {
             let moved = |boxes: &Boxes| {

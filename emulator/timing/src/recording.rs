@@ -22,11 +22,14 @@ pub(crate) const MAX_STEPS: u64 = 48_000_000;
 pub(crate) enum Detail {
     All,
     Global,
-    /// The first boxes that are copied to shared memory: the block ends then.
-    Boxes,
+    /// The first boxes that each block of a cluster of so many copies to shared memory: the cluster ends then. The
+    /// numbers of its blocks follow each other.
+    Boxes {
+        ranks: u32,
+    },
 }
 
-/// Copies of boxes of [`Detail::Boxes`].
+/// Copies of boxes of [`Detail::Boxes`]. A block may record more of them, while others of its cluster lack some.
 const BOXES: usize = 12;
 
 /// Traces of some blocks. The others do not run.
@@ -47,23 +50,23 @@ struct Recorded {
 }
 
 impl Recording {
-    /// Creates an empty recording of these blocks, of `n_warps` warps each and `resident` at a time.
-    pub(crate) fn of(blocks: &[u64], resident: u64, n_warps: u32, detail: Detail) -> Self {
+    /// Creates an empty recording of these blocks of `n_warps` warps, each with its position on its SM.
+    pub(crate) fn of(blocks: &[(u64, u64)], n_warps: u32, detail: Detail) -> Self {
         let n_warps = n_warps as usize;
         let block = Block { warps: vec![Trace::default(); n_warps] };
         let block = || Mutex::new(Recorded { block: block.clone(), n_boxes: 0, closed: vec![None; n_warps] });
-        let positions = (0..resident.max(1)).cycle();
         Self {
             detail,
             n_steps: AtomicU64::new(0),
-            blocks: blocks.iter().zip(positions).map(|(&b, position)| (b, (position, block()))).collect(),
+            blocks: blocks.iter().map(|&(number, position)| (number, (position, block()))).collect(),
         }
     }
 
     /// Returns the traces by block number; `None` where they exceed [`MAX_STEPS`].
-    pub(crate) fn into_blocks(self) -> Option<Vec<Block>> {
+    pub(crate) fn into_blocks(self) -> Option<BTreeMap<u64, Block>> {
         let is_whole = self.n_steps.into_inner() <= MAX_STEPS;
-        is_whole.then(|| self.blocks.into_values().map(|(_, recorded)| into_inner(recorded).block).collect())
+        let block = |(number, (_, recorded)): (u64, (u64, Mutex<Recorded>))| (number, into_inner(recorded).block);
+        is_whole.then(|| self.blocks.into_iter().map(block).collect())
     }
 }
 
@@ -77,12 +80,14 @@ impl Observer for Recording {
     }
 
     fn is_done(&self, block: u64) -> bool {
+        let Detail::Boxes { ranks } = self.detail else { return false };
+        let first = block - block % u64::from(ranks);
         let is_done = |(_, recorded): &(u64, Mutex<Recorded>)| lock(recorded).n_boxes >= BOXES;
-        self.detail == Detail::Boxes && self.blocks.get(&block).is_some_and(is_done)
+        (first..first + u64::from(ranks)).all(|block| self.blocks.get(&block).is_none_or(is_done))
     }
 
     fn step(&self, block: u64, warp: u32, step: trace::Step) {
-        if self.detail == Detail::Boxes {
+        if matches!(self.detail, Detail::Boxes { .. }) {
             return;
         }
         let Some((position, recorded)) = self.blocks.get(&block) else { return };

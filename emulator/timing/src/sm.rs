@@ -26,6 +26,8 @@ const GROUPS: usize = 64;
 pub struct Outcome {
     /// Clocks from the start of the first block to the end of the last.
     pub clocks: u64,
+    /// Clock at which a warp first waited for the launch before this one to end; `None` where none does.
+    pub prologue: Option<u64>,
     /// Clock at which each block ended, in the order of the simulated blocks.
     pub ends: Vec<u64>,
     /// Warps wait that nothing will wake.
@@ -70,6 +72,7 @@ pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting
     sm.run();
     Outcome {
         clocks: sm.last,
+        prologue: sm.prologue,
         ends: sm.ends,
         is_stuck: sm.residences.iter().any(|residence| residence.live > 0),
         stalls: sm.stalls,
@@ -219,6 +222,8 @@ struct Sm<'a> {
     busy: Busy,
     /// Clock at which the last warp ended so far.
     last: u64,
+    /// Clock of the first wait for the launch before.
+    prologue: Option<u64>,
     ends: Vec<u64>,
     stalls: Vec<Stalls>,
 }
@@ -247,6 +252,7 @@ impl<'a> Sm<'a> {
             work: Work { window: setting.window, ..Work::default() },
             busy: Busy::default(),
             last: 0,
+            prologue: None,
             ends: vec![0; blocks.len()],
             stalls: vec![Stalls::default(); program.len()],
         }
@@ -385,6 +391,9 @@ impl<'a> Sm<'a> {
         let instruction = self.instruction(warp);
         self.account(scheduler_index, warp_index, now);
         let (unit, control) = (instruction.unit, instruction.control);
+        if instruction.awaits_launch {
+            self.prologue.get_or_insert(now);
+        }
 
         let scheduler = &mut self.schedulers[scheduler_index];
         scheduler.free = scheduler.ports.read(instruction, warp_index as u32, now, chip.port_slack);

@@ -122,6 +122,7 @@ fn on(unit: Unit) -> Instruction {
         columns: 0,
         shared_rows: 0,
         depth: if unit == Unit::WarpProduct { 32 } else { 0 },
+        awaits_launch: false,
         ends_group: false,
         control: Control { stall: 1, ..Control::default() },
     }

@@ -23,6 +23,7 @@ fn on(unit: Unit, registers: [&str; 3]) -> Instruction {
         shared_rows: 0,
         ends_group: false,
         depth: 0,
+        awaits_launch: false,
         control: Control { stall: 1, ..Control::default() },
     }
 }

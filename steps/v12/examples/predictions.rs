@@ -22,8 +22,7 @@ const NEAR: f64 = 0.03;
 const APART: f64 = 1.05;
 const HEAD: &str = "\
 Measured: one of a graph of equal launches, each of which may begin while the one before ends (programmatic dependent
-launch); caches warm. Predicted: one that begins when the one before has ended; caches warm. So the start of blocks, up
-to their first copies, is in the predicted time, and in part hidden in the measured one.
+launch); caches warm. Predicted: the same.
 C in FP32 and in bf16 in turns. Fitted: by the terms from which the library chooses, whose constants were fitted to
 these times and the others on record. Loss and error in %.
 
@@ -255,7 +254,7 @@ mod tests {
         let shape = chosen(&to_f32)[0];
         for timed in timed::<f32>(&gpu, &gemm, shape, &to_f32[&shape]).expect("the emulated GPU predicts") {
             let name = Bf16::PLANS[timed.plan].name;
-            assert!(timed.error().is_some_and(|error| error.abs() < 1.0), "{name}: {:?}", timed.predicted);
+            assert!(timed.error().is_some_and(|error| error.abs() < 0.3), "{name}: {:?}", timed.predicted);
         }
     }
 }

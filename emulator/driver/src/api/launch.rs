@@ -39,11 +39,13 @@ pub(crate) struct GridSpec {
     pub(crate) cooperative: bool,
     /// Blocks of a cluster in x, y and z, if the launch specifies them.
     pub(crate) cluster: Option<[c_uint; 3]>,
+    /// [`simt::launch::LaunchOptions::begins_early`].
+    pub(crate) begins_early: bool,
 }
 
 impl GridSpec {
     pub(crate) fn new(grid: [c_uint; 3], block: [c_uint; 3], dynamic_shared: c_uint) -> Self {
-        Self { grid, block, dynamic_shared, cooperative: false, cluster: None }
+        Self { grid, block, dynamic_shared, cooperative: false, cluster: None, begins_early: false }
     }
 }
 
@@ -249,6 +251,7 @@ impl Kernel {
             options: settings::options_for(&function.loaded.kernel().name, &function.sources),
         };
         request.options.cluster = shape.cluster.or_else(|| function.set_cluster());
+        request.options.begins_early = shape.begins_early;
         check(&function, &request, shape.cluster)?;
         let workspace = if shape.cooperative {
             check_cooperative(&function, shape)?;
@@ -427,8 +430,8 @@ export! {
             match attribute.id {
                 // These attributes have no effect here; launches run one after the other.
                 ids::IGNORE | ids::ACCESS_POLICY_WINDOW | ids::SYNCHRONIZATION_POLICY | ids::CLUSTER_SCHEDULING_POLICY_PREFERENCE
-                | ids::PRIORITY | ids::MEM_SYNC_DOMAIN_MAP | ids::MEM_SYNC_DOMAIN
-                | ids::PROGRAMMATIC_STREAM_SERIALIZATION => {}
+                | ids::PRIORITY | ids::MEM_SYNC_DOMAIN_MAP | ids::MEM_SYNC_DOMAIN => {}
+                ids::PROGRAMMATIC_STREAM_SERIALIZATION => shape.begins_early = attribute.value[0] as u32 != 0,
                 ids::COOPERATIVE => shape.cooperative = attribute.value[0] as u32 != 0,
                 ids::CLUSTER_DIMENSION => shape.cluster = cluster_dimension(&attribute.value),
                 ids::DEVICE_UPDATABLE_KERNEL_NODE if attribute.value[0] as u32 == 0 => {}

@@ -176,7 +176,7 @@ const ROW_BYTES: f64 = 128.0;
 const PIECES: f64 = 15.0 / 8.0;
 
 /// The constants and their rules, in the order of the file.
-const RULES: [(&str, Rule); 47] = [
+const RULES: [(&str, Rule); 50] = [
     ("sms", Rule::AsMeasured("n_sms")),
     ("ghz", Rule::AsMeasured("clock")),
     ("fma", Rule::Clocks("cost_fma")),
@@ -240,6 +240,7 @@ const RULES: [(&str, Rule); 47] = [
     ("box_piece", Rule::Of(|m| Ok(m.get("boxes_256x64_Bf16_depth_6_alone_Ragged")? / (BOX_ROWS[0] * PIECES)))),
     // Four warps for each scheduler.
     ("warp_product", Rule::Of(|m| Ok((m.get("mma_bf16_512_threads")? / SCHEDULERS).round()))),
+    ("short_warp_product", Rule::Of(|m| Ok((m.get("mma_tf32_k4_512_threads")? / SCHEDULERS).round()))),
     (
         "product_column",
         // Of 256 columns.
@@ -264,6 +265,8 @@ const RULES: [(&str, Rule); 47] = [
     ),
     ("launch_ns", Rule::Of(|m| Ok(m.get("launch_384")?.round()))),
     ("cluster_launch_ns", Rule::Of(|m| Ok((m.get("launch_cluster")? - m.get("launch_384")?).round()))),
+    ("dependent_launch_ns", Rule::Of(|m| Ok(m.get("launch_dependent")?.round()))),
+    ("dependent_drain_ns", Rule::Of(|m| Ok((m.get("launch_dependent_store")? - m.get("launch_dependent")?).round()))),
     ("drain_ns", Rule::Of(|m| Ok((m.get("launch_store")? - m.get("launch_384")? - TO_STORE_NS).round()))),
     ("block_ns", Rule::AsMeasured("block_256")),
     (
