@@ -62,7 +62,7 @@ fn shared_layout() {
     let kernel = &decoded(&kernel_of("mov.u64 %rd1, dynamic;")).expect("decodes").kernels[0];
     let places: Vec<_> = kernel.shared.iter().map(|a| (a.name.as_str(), a.offset, a.bytes)).collect();
     assert_eq!(places, [("first", 1024, 40), ("second", 1192, 128), ("dynamic", 1456, 0)]);
-    assert_eq!((kernel.shared_static_bytes, kernel.shared_dynamic_base), (168, 1456));
+    assert_eq!((kernel.shared_static_bytes, kernel.shared_dynamic_base), (176, 1456));
 }
 
 /// Returns the launches for which something holds: `none`, `all`, or `if` pointers (parameters by offset) may alias.

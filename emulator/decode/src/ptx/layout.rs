@@ -70,11 +70,12 @@ impl SharedLayout {
             layout.add(v, next as u32, bytes as u32, align);
             next += bytes + u64::from(SHARED_GUARD);
         }
-        layout.static_bytes = dense as u32;
         let mut dynamic_align = 16;
         for v in all.iter().filter(|v| is_dynamic(v)) {
             dynamic_align = dynamic_align.max(align_of(v)?);
+            dense = dense.next_multiple_of(dynamic_align.into());
         }
+        layout.static_bytes = dense as u32;
         layout.dynamic_base = next.next_multiple_of(u64::from(dynamic_align)) as u32;
         for v in all.iter().filter(|v| is_dynamic(v)) {
             layout.add(v, layout.dynamic_base, 0, align_of(v)?);
