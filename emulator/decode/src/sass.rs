@@ -58,8 +58,6 @@ struct SassLowering<'a> {
     account: &'a Account,
     segments: &'a Segments,
     number: usize,
-    /// Offset of the parameters in constant bank 0.
-    first_parameter: u32,
     code: &'a [Instruction],
     /// Whether an instruction is a `BSYNC` in front of a reconvergence point of its barrier.
     reconverging_syncs: Vec<bool>,
@@ -104,7 +102,6 @@ impl<'a> SassLowering<'a> {
             account,
             segments,
             number,
-            first_parameter: kernel.parameter_base,
             code,
             reconverging_syncs: convergence::reconverging_syncs(code),
             ends_groups: [Operation::Ldgdepbar, Operation::Utmacmdflush]

@@ -14,6 +14,8 @@ pub enum Special {
     Nclusterid(Axis),
     ClusterCtaid(Axis),
     ClusterNctaid(Axis),
+    /// `1.0 / ClusterNctaid`, as an `f32`: machine code divides by it.
+    PerClusterNctaid(Axis),
     ClusterCtarank,
     ClusterNctarank,
     /// 1 if the launch named a cluster size.

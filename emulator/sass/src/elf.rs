@@ -24,8 +24,8 @@ const ENDIAN: LittleEndian = LittleEndian;
 const EM_CUDA: u16 = 190;
 /// ABI of cubins that the tools of CUDA 13 write. The number of the GPU and that of barriers have moved there.
 const ABI_OF_CUDA_13: u8 = 8;
-/// The eight bytes of an address.
-const R_CUDA_64: u32 = 2;
+/// The eight bytes of an address, and of a generic one.
+const ADDRESSES: [u32; 2] = [2, 4];
 
 type Header = FileHeader64<LittleEndian>;
 type Section = SectionHeader64<LittleEndian>;
@@ -285,7 +285,7 @@ impl<'a> File<'a> {
             for entry in self.entries(at)? {
                 let Entry { kind, offset, .. } = entry;
                 let size = self.section(place)?.sh_size.get(ENDIAN);
-                if kind != R_CUDA_64 || matches!(segment, Segment::Code(_)) {
+                if !ADDRESSES.contains(&kind) || matches!(segment, Segment::Code(_)) {
                     return Err(ReadErrorKind::Relocation { kind, offset }.at(self.names[at]));
                 }
                 if offset.checked_add(8).is_none_or(|end| end > size) {

@@ -85,7 +85,7 @@ pub struct CubinKernel {
     pub registers: u32,
     /// Bytes of static shared memory; on sm_90 the first 1024 belong to the system.
     pub shared_bytes: u64,
-    /// Bytes of local memory per thread, recursive functions excluded.
+    /// Bytes of local memory per thread, recursive functions excluded; or `u32::MAX` where the compiler sets no bound.
     pub frame_bytes: u32,
     /// Maximum number of threads of a block in each dimension, from `__launch_bounds__`.
     pub max_threads: Option<[u32; 3]>,

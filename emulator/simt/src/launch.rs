@@ -73,7 +73,7 @@ pub fn launch(
         level: arithmetic::cpu_level(),
         environment,
         budget: options.budget,
-        local_bytes: kernel.local_bytes,
+        local_bytes: if kernel.has_stack { kernel.local_bytes.max(options.stack_bytes) } else { kernel.local_bytes },
         stack_bytes: options.stack_bytes,
         worker_memory: launch_bytes,
         collector: Collector::new(kernel, request.grid, request.block),

@@ -9,14 +9,14 @@
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use crate::error::Result;
 use crate::passes::liveness::{Liveness, Stretch};
 use crate::virtual_op::{FALSE, TRUE, VirtualOp, map_registers};
-use arithmetic::lanes::Class;
-use program::OpKind;
+use arithmetic::lanes::{Class, Dst};
 use program::limits::{Account, COMPARISONS};
+use program::{OpKind, Special};
 
 /// Place of each virtual register, and the size of the register file.
 #[derive(Debug)]
@@ -26,6 +26,14 @@ pub(crate) struct Allocation {
     /// Register lines; 64-bit registers come first.
     pub(crate) n_lines: u32,
     pub(crate) n_preds: u32,
+}
+
+impl Allocation {
+    /// Returns the special registers that the code reads, with their lines: the others have none.
+    pub(crate) fn specials(&self, specials: &BTreeMap<Special, u32>, live: &Liveness) -> Vec<(Special, Dst)> {
+        let read = specials.iter().filter(|&(_, &register)| !live.of(register).is_empty());
+        read.map(|(&special, &register)| (special, self.place[register as usize])).collect()
+    }
 }
 
 /// Slots `0 .. n` of one class of registers.

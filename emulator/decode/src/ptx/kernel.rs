@@ -58,7 +58,6 @@ pub(crate) fn decode_kernel(
         element: 1,
         dims: vec![u64::from(RESERVED.1 - RESERVED.0)],
     });
-    let place = |register: &u32| allocation.place[*register as usize];
     let kernel = DecodedKernel {
         name: function.name.clone(),
         ops: lower.ops.iter().map(finish_op).collect(),
@@ -67,7 +66,7 @@ pub(crate) fn decode_kernel(
         n_preds: allocation.n_preds,
         consts: lower.constants.lines,
         shared_consts: lower.constants.shared,
-        specials: lower.specials.iter().map(|(&special, register)| (special, place(register))).collect(),
+        specials: allocation.specials(&lower.specials, &live),
         params,
         param_bytes,
         param_start: 0,
@@ -75,6 +74,7 @@ pub(crate) fn decode_kernel(
         shared_dynamic_base: shared.dynamic_base,
         shared: reserved.into_iter().chain(shared.arrays.iter().cloned()).collect(),
         local_bytes: lower.local_bytes,
+        has_stack: false,
         local: lower.local,
         max_threads: three("maxntid"),
         max_registers: first("maxnreg"),

@@ -403,7 +403,8 @@ impl SassLowering<'_> {
             }
             // The block's rank in its cluster.
             "SR_CgaCtaId" => Special::ClusterCtarank,
-            "SRZ" => return self.zeros(),
+            // Code for debuggers traps where its stack is below the start of local memory.
+            "SRZ" | "SR_LMEMHIOFF" => return self.zeros(),
             "SR_CLOCKLO" => return self.clock(),
             _ => return Err(self.unsupported()),
         };

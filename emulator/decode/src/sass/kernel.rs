@@ -3,7 +3,7 @@
 use sass::instruction::Value;
 use sass::operation::Operation;
 
-use super::operand::LineId;
+use super::operand::{LineId, PARAMETERS};
 use super::{SassLowering, Segments, prune};
 use crate::error::{self, DecodeError, Result};
 use crate::passes::finish::{alu_shape, each_target, finish_op, moves_nothing, remove_moves};
@@ -18,8 +18,6 @@ use program::{
 /// Static shared memory that any device has, with opt-in.
 const MAX_SHARED: u32 = 227 << 10;
 const MAX_PARAMETERS: u32 = 32764;
-/// Offset of the parameters in bank 0.
-const PARAMETERS: u32 = 0x210;
 /// Bound on the source files; instructions of further files have no line.
 const FILES: usize = 1 << 12;
 
@@ -46,7 +44,7 @@ fn decode_kernel(
     code: &sass::CubinKernel, number: usize, segments: &Segments, files: &[(u32, String)], level: CpuLevel,
     account: &Account,
 ) -> Result<DecodedKernel> {
-    if code.parameter_base != PARAMETERS {
+    if code.parameter_bytes > 0 && code.parameter_base != PARAMETERS {
         let what = format!("`{}` with parameters at {:#x}", code.name, code.parameter_base);
         return Err(error::refused(what));
     }
@@ -68,8 +66,6 @@ fn decode_kernel(
     account.steps(live.n_pairs as u64)?;
     let allocation = registers::allocate(&ops, &live, &lower.registers.classes, account)?;
     refuse_if!(allocation.n_lines > REGISTER_LINES || allocation.n_preds > u32::from(u16::MAX), too_big());
-    let place = |register: &u32| allocation.place[*register as usize];
-    let specials = lower.specials.iter().map(|(&special, register)| (special, place(register))).collect();
     let mut touches = in_flight::touches(&ops, &allocation.place, n_registers);
     for op in &mut ops {
         registers::rewrite(op, &allocation);
@@ -82,6 +78,9 @@ fn decode_kernel(
     let sass::Cluster { required, max_blocks, explicit } = code.cluster;
     let shared = static_shared_memory(code)?;
     let params = parameters(code).ok_or_else(too_big)?;
+    let has_stack = code.instructions.iter().any(calls_back);
+    let frame_bytes = if has_stack && code.frame_bytes == u32::MAX { 0 } else { code.frame_bytes };
+    refuse_if!(frame_bytes > LOCAL_BYTES, too_big());
     let shared_bytes = shared.as_ref().map_or(0, |shared| shared.bytes);
     let kernel = DecodedKernel {
         name: code.name.clone(),
@@ -91,14 +90,15 @@ fn decode_kernel(
         n_preds: allocation.n_preds,
         consts: lower.constants.lines,
         shared_consts: lower.constants.shared,
-        specials,
+        specials: allocation.specials(&lower.specials, &live),
         params,
         param_bytes: code.parameter_bytes,
-        param_start: code.parameter_base,
+        param_start: PARAMETERS,
         shared_static_bytes: shared_bytes,
         shared_dynamic_base: (SHARED_BASE + shared_bytes).next_multiple_of(16),
         shared: shared.into_iter().collect(),
-        local_bytes: code.frame_bytes,
+        local_bytes: frame_bytes,
+        has_stack,
         max_threads: code.max_threads,
         cluster: ClusterDirectives { required, max_blocks, explicit },
         by_index,
@@ -168,6 +168,12 @@ fn lower_instructions<'a>(
     Ok(starts)
 }
 
+/// Returns whether an instruction calls code before it: in each cycle of calls, one does.
+fn calls_back(instruction: &sass::Instruction) -> bool {
+    let target = instruction.label().filter(|_| instruction.operation == Operation::Call);
+    target.is_some_and(|target| target <= instruction.address.into())
+}
+
 /// Returns the kernel's static shared memory as one array, if it has any.
 fn static_shared_memory(code: &sass::CubinKernel) -> Result<Option<DeclaredArray>> {
     let bytes = code.shared_bytes.saturating_sub(SHARED_BASE.into());
@@ -185,7 +191,7 @@ fn static_shared_memory(code: &sass::CubinKernel) -> Result<Option<DeclaredArray
     }))
 }
 
-/// Returns the kernel's parameters; `None` if they, or its frame, are too big.
+/// Returns the kernel's parameters; `None` if they are too big.
 fn parameters(code: &sass::CubinKernel) -> Option<Vec<Param>> {
     let param = |(index, param): (usize, &sass::Parameter)| Param {
         name: format!("{}_param_{index}", code.name),
@@ -197,8 +203,7 @@ fn parameters(code: &sass::CubinKernel) -> Option<Vec<Param>> {
         let end = param.offset.checked_add(param.size);
         end.is_some_and(|end| end <= code.parameter_bytes)
     };
-    let fit =
-        code.parameters.iter().all(fits) && code.parameter_bytes <= MAX_PARAMETERS && code.frame_bytes <= LOCAL_BYTES;
+    let fit = code.parameters.iter().all(fits) && code.parameter_bytes <= MAX_PARAMETERS;
     fit.then(|| code.parameters.iter().enumerate().map(param).collect())
 }
 

@@ -5,11 +5,14 @@ use sass::Segment;
 use sass::instruction::{Address, Constant, Index, Register, Uniform, Value};
 use sass::operation::Modifier;
 
-use super::{SassLowering, operand::LineId};
+use super::{SassLowering, operand::LineId, operand::PARAMETERS};
 use crate::{error::Result, virtual_op::VirtualOp};
 use arithmetic::Builtin;
 use arithmetic::lanes::{Class, NONE, Src};
 use program::{Access, Addr, Atomic, AtomicKind, MemSpace, OpKind, Order};
+
+/// Bits of an address in a constant bank: the upper half of a bank has negative offsets.
+const BANK_MASK: u32 = 0xffff;
 
 impl SassLowering<'_> {
     /// Returns the `nth` address among the operands.
@@ -148,7 +151,7 @@ impl SassLowering<'_> {
         let known =
             matches!(constant.index, Index::None | Index::Register(Register::ZERO) | Index::Uniform(Uniform::ZERO));
         if known && constant.bank != 3 {
-            let Ok(offset) = u32::try_from(constant.offset) else { return Err(self.unsupported()) };
+            let offset = constant.offset as u32 & BANK_MASK;
             if ty == Type::U32 {
                 for at in 0..n {
                     let word = self.word_of_bank(constant.bank, offset + 4 * u32::from(at))?;
@@ -181,10 +184,8 @@ impl SassLowering<'_> {
             Some(line) if !zero => self.line(line) as Src,
             _ => self.number(0)?,
         };
-        let offset = i64::from(constant.offset);
         if constant.bank == 0 {
-            let offset = offset - i64::from(self.first_parameter);
-            return Ok(Addr { src, wide: false, offset });
+            return Ok(Addr { src, wide: false, offset: i64::from(constant.offset) - i64::from(PARAMETERS) });
         }
         let start = match constant.bank {
             2 => self.segments.fixed.get(&Segment::Tables(self.number)).copied(),
@@ -193,10 +194,20 @@ impl SassLowering<'_> {
             _ => None,
         };
         let start = start.ok_or_else(|| self.unsupported())?;
-        let index = self.value(self.builtin(Builtin::Zext64(32)), &[src])?;
+        if zero {
+            let src = self.wide_number(start)?;
+            return Ok(Addr { src, wide: true, offset: (constant.offset as u32 & BANK_MASK).into() });
+        }
+        let offset = self.number(constant.offset as u32)?;
+        let mut index = self.compute("add", &["u32"], &[src, offset])?;
+        if constant.offset < 0 {
+            let mask = self.number(BANK_MASK)?;
+            index = self.compute("and", &["b32"], &[index, mask])?;
+        }
+        let index = self.value(self.builtin(Builtin::Zext64(32)), &[index])?;
         let start = self.wide_number(start)?;
         let src = self.value(self.builtin(Builtin::Add64), &[start, index])?;
-        Ok(Addr { src, wide: true, offset })
+        Ok(Addr { src, wide: true, offset: 0 })
     }
 
     /// Loads four bytes of the program's constants, which the host may change after loading.

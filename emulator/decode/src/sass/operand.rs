@@ -10,6 +10,9 @@ use arithmetic::Builtin;
 use arithmetic::lanes::{Class, Dst, Src};
 use program::{Special, window};
 
+/// Offset of the parameters in constant bank 0.
+pub(super) const PARAMETERS: u32 = 0x210;
+
 /// A register of the GPU, which has a line of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum LineId {
@@ -91,16 +94,22 @@ impl SassLowering<'_> {
             0x20 => return self.number(window::LOCAL as u32),
             0x24 => return self.number((window::LOCAL >> 32) as u32),
             0x28 => Special::LocalBytes,
+            0x2c => Special::DynamicSharedBytes,
             // Start of the program's constants.
             0xd0 | 0xd4 => {
                 let start = self.segments.constants.unwrap_or_default();
                 return self.number((start >> (8 * (offset - 0xd0))) as u32);
             }
+            0x10c => Special::NsmId,
+            0x144 | 0x148 | 0x14c => Special::ClusterNctaid((offset - 0x144) as usize / 4),
+            0x150 | 0x154 | 0x158 => Special::PerClusterNctaid((offset - 0x150) as usize / 4),
+            0x15c | 0x160 | 0x164 => Special::Nclusterid((offset - 0x15c) as usize / 4),
+            0x188 => Special::ClusterNctarank,
             // Descriptor of global memory, unused here.
             0x208 | 0x20c => return self.number(0),
             // Start of the parameters.
             0x198 | 0x19c => return self.number((window::PARAM >> (8 * (offset - 0x198))) as u32),
-            _ if offset >= self.first_parameter => Special::ParamWord(offset - self.first_parameter),
+            PARAMETERS.. => Special::ParamWord(offset - PARAMETERS),
             _ => return Err(self.unsupported()),
         };
         Ok(self.special(special))

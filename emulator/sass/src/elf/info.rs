@@ -17,6 +17,8 @@ const REGISTERS: u8 = 0x2f;
 const CLUSTER: u8 = 0x3d;
 const EXPLICIT_CLUSTER: u8 = 0x3e;
 const MAX_CLUSTER: u8 = 0x3f;
+/// A parameter of a kernel that has more than 4 KiB of them.
+const LARGE_PARAMETER: u8 = 0x45;
 const BARRIERS: u8 = 0x4c;
 
 const MAX_PARAMETER_BYTES: u32 = 1 << 15;
@@ -100,10 +102,11 @@ impl Attributes {
                 }
                 BARRIERS => found.barriers = Some((attribute.short & 0x7f).into()),
                 PARAMETER_BYTES => found.parameter_bytes = attribute.short.into(),
-                PARAMETER => {
+                PARAMETER | LARGE_PARAMETER => {
                     if let (Some(place), Some(size)) = (attribute.word(1), attribute.word(2)) {
                         let (ordinal, offset) = (place & 0xffff, place >> 16);
-                        parameters.push((ordinal, Parameter { offset, size: size >> 18 }));
+                        let size = if attribute.number == PARAMETER { size >> 18 } else { size & 0xffff };
+                        parameters.push((ordinal, Parameter { offset, size }));
                     }
                 }
                 _ => {}

@@ -357,6 +357,7 @@ fn special_value(job: &LaunchJob<'_>, coords: [u32; 3], special: Special, thread
         Special::Nclusterid(axis) => job.grid[axis] / cluster[axis],
         Special::ClusterCtaid(axis) => in_cluster[axis],
         Special::ClusterNctaid(axis) => cluster[axis],
+        Special::PerClusterNctaid(axis) => (1.0 / cluster[axis] as f32).to_bits(),
         Special::ClusterCtarank => (in_cluster[2] * cluster[1] + in_cluster[1]) * cluster[0] + in_cluster[0],
         Special::ClusterNctarank => job.cluster_blocks,
         Special::IsExplicitCluster => u32::from(job.explicit_cluster),
