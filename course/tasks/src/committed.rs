@@ -7,7 +7,7 @@ use catalog::STEPS;
 use serde::Deserialize;
 
 use crate::launch::{Blocks, OwnLaunch};
-use crate::task::{Task, TaskKind, TaskName};
+use crate::task::{Task, TaskName};
 use crate::work::TaskWork;
 
 /// A kernel in `book/run.toml`.
@@ -60,26 +60,14 @@ pub fn task(entry: &str, block: [u32; 3], dynamic_shared: u32) -> Result<Task, S
     }
     Ok(Task {
         name: TaskName::rebuild(step.id),
-        kind: TaskKind::Rebuild,
-        title: String::new(),
-        text: String::new(),
         solution: format!("kernels/{}.cu", kernel.source.unwrap_or_default()).into(),
-        is_rust: false,
         entry: entry.to_owned(),
         work,
         // For messages about wrong results, which do not know the tile.
         tile: [1, 1],
         block,
-        down: false,
-        launch: None,
         dynamic_shared,
-        minutes: 0,
-        has_starter: false,
-        shows: Vec::new(),
-        criteria: Vec::new(),
-        hints: Vec::new(),
-        gpu_required: false,
-        host: None,
+        ..Task::default()
     })
 }
 

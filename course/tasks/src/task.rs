@@ -50,16 +50,17 @@ impl Catalogue {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskKind {
     /// The finished kernel of the step without its idea.
+    #[default]
     Rebuild,
     /// The idea of the step in a setting that the finished kernel does not fit.
     Transfer,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// Name such as `v05.wide`.
     pub name: TaskName,

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 
 /// The computation of a kernel. Matrices are row-major; after `sgemm_`, `n` is an operand stored as in the formula, `t`
 /// one that is stored transposed, which is the same as column-major.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskWork {
     /// C = A · B in FP32.
+    #[default]
     Sgemm,
     /// C = A · B in FP64.
     Dgemm,

@@ -73,21 +73,15 @@ impl Catalogue {
             title: table.title,
             text: table.text,
             solution: super::in_tasks(step, &format!("{}.toml", table.id)),
-            is_rust: false,
             entry: table.entry,
             work: table.work,
             tile: table.tile,
             block: table.block,
-            down: false,
-            launch: None,
-            dynamic_shared: 0,
             minutes: table.minutes,
             has_starter: true,
-            shows: Vec::new(),
-            criteria: Vec::new(),
             hints: table.hints,
-            gpu_required: false,
             host: Some(Host { call: table.call, starter: table.starter }),
+            ..Task::default()
         });
         let tasks = rebuild.into_iter().chain(hosts).chain(transfers);
         let gpu_required = parsed.gpu_required;
@@ -212,21 +206,17 @@ impl KernelTable {
             title,
             text: self.text,
             solution,
-            is_rust: false,
             entry: self.entry,
             work: self.work,
             tile: self.tile,
             block: self.block,
-            down: false,
-            launch: None,
             dynamic_shared: self.dynamic_shared,
             minutes: self.minutes,
             has_starter: self.starter || kind == TaskKind::Rebuild,
             shows: self.shows,
             criteria: self.criteria,
             hints: self.hints,
-            gpu_required: false,
-            host: None,
+            ..Task::default()
         };
         if self.rust { task.in_rust().unwrap_or(task) } else { task }
     }
