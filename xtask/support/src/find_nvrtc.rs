@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
+use catalog::programs::{python_packages, toolkits};
 
-use crate::nvrtc::{LIBRARY, Nvrtc, VERSION, include_directory, site_packages};
+use crate::nvrtc::{LIBRARY, Nvrtc, VERSION, include_directory};
 use crate::output::Stop;
 use crate::{compiler, wheels};
 
@@ -65,11 +66,10 @@ impl Nvrtc {
 
 fn candidate_directories() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     const FOLDERS: &[&str] = if cfg!(windows) { &["bin"] } else { &["lib64", "lib"] };
     let in_packages = |root: &Path| root.join("nvidia/cuda_nvrtc").join(FOLDERS[FOLDERS.len() - 1]);
     let in_toolkit = |root: &Path| FOLDERS.iter().map(|folder| root.join(folder)).collect::<Vec<_>>();
-    if let Some(directory) = variable(VARIABLE) {
+    if let Some(directory) = std::env::var_os(VARIABLE).map(PathBuf::from) {
         // No other folder is tried when it is set.
         return [vec![in_packages(&directory)], in_toolkit(&directory), vec![directory]].concat();
     }
@@ -77,9 +77,7 @@ fn candidate_directories() -> Vec<PathBuf> {
     if let Some(path) = std::env::var_os("LD_LIBRARY_PATH") {
         found.extend(std::env::split_paths(&path));
     }
-    for root in [variable("CUDA_PATH"), variable("CUDA_HOME"), Some("/usr/local/cuda".into())] {
-        found.extend(root.iter().flat_map(|root| in_toolkit(root)));
-    }
-    found.extend(site_packages().iter().map(|root| in_packages(root)));
+    found.extend(toolkits().flat_map(|root| in_toolkit(&root)));
+    found.extend(python_packages().iter().map(|root| in_packages(root)));
     found
 }

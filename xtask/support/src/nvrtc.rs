@@ -217,14 +217,6 @@ unsafe fn bytes(program: Program, (size, get): Buffer) -> Vec<u8> {
     }
 }
 
-/// Folders in which Python looks for packages.
-pub fn site_packages() -> Vec<PathBuf> {
-    let script = "import site, sys; print('\\n'.join(site.getsitepackages() + [site.getusersitepackages()]))";
-    let output = std::process::Command::new("python3").args(["-c", script]).output();
-    let text = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned()).unwrap_or_default();
-    text.lines().map(PathBuf::from).collect()
-}
-
 /// Returns the folder of the headers, beside the compiler: `nvidia/cuda_runtime/include` in a package, `include` in a
 /// toolkit.
 pub(crate) fn include_directory(nvrtc: &Path) -> Option<PathBuf> {

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use catalog::{find, text::Paint};
+use catalog::{find, programs::cublas_folders, text::Paint};
 use records::Roofline;
 use serde_json::json;
 use xtask_support::{CommandOutcome, find_nvrtc::Damaged, nvrtc::Nvrtc, programs::Programs};
-use xtask_support::{interrupt, nvrtc, output, paths, wheels};
+use xtask_support::{interrupt, output, paths, wheels};
 
 use crate::commands::{learn::home, measure::tools};
 
@@ -165,12 +165,7 @@ fn cublas() -> Option<PathBuf> {
     let on_path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&on_path).collect();
     folders.extend(["/usr/lib/x86_64-linux-gnu", "/usr/lib64"].map(PathBuf::from));
-    for root in tools::toolkits() {
-        folders.extend(["lib64", "targets/x86_64-linux/lib"].map(|end| root.join(end)));
-    }
-    for packages in nvrtc::site_packages() {
-        folders.extend(["nvidia/cublas/lib", "nvidia/cu13/lib"].map(|end| packages.join(end)));
-    }
+    folders.extend(cublas_folders());
     let names = ["libcublas.so", "libcublas.so.13", "libcublas.so.12"];
     let mut paths = folders.iter().flat_map(|folder| names.map(|name| folder.join(name)));
     paths.find(|path| path.is_file())

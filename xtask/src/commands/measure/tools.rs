@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use catalog::programs::on_path;
+use catalog::programs::{on_path, toolkits};
 
 /// Finds a program on `PATH` or in a toolkit.
 pub(crate) fn tool(name: &str) -> Option<PathBuf> {
@@ -45,12 +45,6 @@ pub(crate) fn first_line(program: &Path, word: &str) -> Option<String> {
 fn number(text: &str) -> Option<&str> {
     text.split(|c: char| c.is_whitespace() || c == ',')
         .rfind(|word| word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit()))
-}
-
-pub(crate) fn toolkits() -> impl Iterator<Item = PathBuf> {
-    let roots = ["CUDA_PATH", "CUDA_HOME"].map(std::env::var_os);
-    let roots = roots.into_iter().flatten().map(PathBuf::from);
-    roots.chain(["/usr/local/cuda".into()])
 }
 
 #[cfg(test)]

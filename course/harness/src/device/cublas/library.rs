@@ -1,9 +1,9 @@
 //! Finds libcublas for cudarc on machines that have CUDA, but not on the library path.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::OnceLock;
 
+use catalog::programs::cublas_folders;
 use cudarc::cublas::sys::is_culib_present;
 
 /// Makes the library findable for cudarc, which panics where it is missing. The error has the searched folders.
@@ -16,16 +16,12 @@ fn search() -> Result<(), Vec<String>> {
     if is_there() {
         return Ok(());
     }
-    // Later places are looked for only when the earlier ones have nothing: asking Python takes a moment.
-    let places: [fn() -> Vec<PathBuf>; 2] = [toolkits, packages];
     let mut tried = Vec::new();
-    for place in places {
-        for folder in place() {
-            if versions_in(&folder).iter().any(|name| preload(&folder, name)) {
-                return Ok(());
-            }
-            tried.push(folder.display().to_string());
+    for folder in cublas_folders() {
+        if versions_in(&folder).iter().any(|name| preload(&folder, name)) {
+            return Ok(());
         }
+        tried.push(folder.display().to_string());
     }
     Err(tried)
 }
@@ -34,27 +30,6 @@ fn search() -> Result<(), Vec<String>> {
 fn is_there() -> bool {
     // SAFETY: loads a library that is about to be used anyway.
     unsafe { is_culib_present() }
-}
-
-/// Folders into which CUDA's installer puts libcublas.
-fn toolkits() -> Vec<PathBuf> {
-    let roots = ["CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"].map(|name| std::env::var_os(name).map(PathBuf::from));
-    let roots = roots.into_iter().flatten().chain(["/usr/local/cuda".into(), "/opt/cuda".into()]);
-    let folders = roots.flat_map(|root: PathBuf| [root.join("lib64"), root.join("targets/x86_64-linux/lib")]);
-    let mut folders: Vec<_> = folders.collect();
-    folders.dedup();
-    folders
-}
-
-/// Folders into which NVIDIA's Python packages put libcublas: `nvidia/*/lib` in a folder of packages.
-fn packages() -> Vec<PathBuf> {
-    let paths = Command::new("python3").args(["-c", r"import sys; print('\n'.join(sys.path))"]).output();
-    let paths = paths.map_or(String::new(), |output| String::from_utf8_lossy(&output.stdout).into_owned());
-    let nvidia = paths.lines().map(|path| Path::new(path).join("nvidia"));
-    let folders = nvidia.flat_map(std::fs::read_dir).flatten().flatten();
-    let mut folders: Vec<_> = folders.map(|entry| entry.path().join("lib")).filter(|path| path.is_dir()).collect();
-    folders.sort();
-    folders
 }
 
 /// Lists the versions of cuBLAS in a folder, such as `libcublas.so.13`, newest first.
