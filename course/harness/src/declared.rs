@@ -5,9 +5,6 @@ use catalog::Shape;
 use crate::kernel::Kernel;
 
 /// Asserts that the kernels are those of the catalogue, in order, and their blocks have the threads of their PTX.
-///
-/// # Panics
-/// Panics if they differ: this is an assertion for tests.
 #[track_caller]
 pub fn agrees(step: &str, kernels: &[Kernel]) {
     let step = catalog::find(step).expect("a step of the catalogue");

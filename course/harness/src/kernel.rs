@@ -39,9 +39,6 @@ impl KernelSource {
 
     /// Loads the module: machine code on a GPU, which must be one that it was compiled for, and PTX on the emulated
     /// device.
-    ///
-    /// # Errors
-    /// Returns the driver's error.
     pub fn load(&self, context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, DriverError> {
         context.load_module(match emulator_client::find() {
             None if !self.cubin.is_empty() => Ptx::from_binary(self.cubin.to_vec()),

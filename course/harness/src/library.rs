@@ -124,9 +124,6 @@ impl<T> Default for Scratch<T> {
 impl<T: DeviceRepr> Scratch<T> {
     /// Returns the place of a copy of a matrix, whose rows start on multiples of so many elements. The kernel that
     /// packs must write all of what is read later.
-    ///
-    /// # Errors
-    /// Returns an error if there is no memory for it.
     pub fn copy_of(
         &mut self, matrix: Matrix, multiple: usize, stream: &Arc<CudaStream>,
     ) -> Result<Matrix, DriverError> {
@@ -152,8 +149,6 @@ pub struct ExactOperands<T, R> {
 }
 
 impl<T: Real, R: Real> ExactOperands<T, R> {
-    /// # Errors
-    /// Returns an error if there is no memory for them.
     pub fn new(gpu: &Gpu, shapes: &[Shape]) -> Result<Self, StepError> {
         let most = |size: fn(&Shape) -> usize| shapes.iter().map(size).max().unwrap_or(1);
         let element = |i: usize| T::from_f64((i * 7919 % 1009 % 7) as f64 - 3.0);
@@ -166,9 +161,6 @@ impl<T: Real, R: Real> ExactOperands<T, R> {
     }
 
     /// Returns whether a product equals all others of this shape, which are exact; the host checks some of the first.
-    ///
-    /// # Errors
-    /// Returns an error if the device fails.
     pub fn is_right(&self, gpu: &Gpu, shape: Shape, right: &mut Option<Vec<R>>) -> Result<bool, StepError> {
         /// Multiply-adds that the host verifies without noticeable delay.
         const FEW_ADDITIONS: f64 = 1e7;

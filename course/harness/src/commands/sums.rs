@@ -197,9 +197,6 @@ const LARGE: f64 = 1e8;
 /// device, and do not depend on the number of multiprocessors, unless they are known to. Returns them.
 ///
 /// This compares bits of C; `xtask check`, `tests/it/asynchronous.rs` and `hopper.rs` run the kernels with checks.
-///
-/// # Panics
-/// Panics if they differ: this is an assertion for tests.
 #[track_caller]
 pub fn agree(step: &str, kernels: &[Kernel]) -> Vec<Sum> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/data/");

@@ -15,9 +15,6 @@ pub fn argument<T: DeviceRepr>(value: &T) -> *mut c_void {
 /// Launches a kernel that may begin as soon as all blocks of the launch before it in the stream allow it
 /// (`griddepcontrol.launch_dependents`), or have ended.
 ///
-/// # Errors
-/// Returns the driver's error.
-///
 /// # Safety
 /// The arguments must be what the kernel takes. The kernel must wait (`griddepcontrol.wait`) before it touches memory
 /// that earlier launches use.

@@ -54,9 +54,6 @@ pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError>
 // ANCHOR_END: load
 
 /// Loads the kernel `name` of a cubin.
-///
-/// # Errors
-/// Returns the driver's message.
 pub fn load_cubin(gpu: &Gpu, cubin: &[u8], name: &str) -> Result<CudaFunction, String> {
     let loaded = gpu.context.load_module(Ptx::from_binary(cubin.to_vec()));
     let module = loaded.map_err(|error| {
