@@ -4,6 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use cuda::{Input, Message, Severity, Sources};
+use xtask_support::paths;
 use xtask_support::source::{CompileJob, Include, read_source};
 
 /// Note of a verdict on a kernel that it compiled.
@@ -39,7 +40,7 @@ pub fn compile(root: &Path, job: &CompileJob, includes: &[Include]) -> Result<Bu
     // Names of headers, as seen from the root.
     let name = |name: &mut String| {
         if let Some(include) = includes.iter().find(|include| include.written == *name) {
-            *name = include.path.strip_prefix(root).unwrap_or(&include.path).display().to_string();
+            *name = paths::from_root(root, &include.path);
         }
     };
     Ok(match cuda::compile(&Input { name: &job.name, text: &job.source, headers: &headers }) {

@@ -49,11 +49,6 @@ pub fn in_rust(task: &Task) -> Result<Task> {
     })
 }
 
-/// Returns the name of the learner's copy in messages: `my/v05.cu`.
-pub(crate) fn display_path(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
-}
-
 /// Returns whether there is a copy of a task, at `path`.
 ///
 /// # Errors
@@ -62,10 +57,10 @@ pub(crate) fn has_copy(root: &Path, path: &Path, name: &TaskName) -> Result<bool
     let me = paths::command_name();
     let folder = tasks::paths::learner_folder(root);
     if folder.symlink_metadata().is_ok() && !folder.is_dir() {
-        let shown = display_path(root, &folder);
+        let shown = paths::from_root(root, &folder);
         bail!("{shown} is {}, and has to be a folder; move it away, then: {me} start {name}", kind(&folder));
     }
-    let shown = display_path(root, path);
+    let shown = paths::from_root(root, path);
     match path.symlink_metadata() {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error).context(shown),
@@ -76,7 +71,7 @@ pub(crate) fn has_copy(root: &Path, path: &Path, name: &TaskName) -> Result<bool
 
 /// Returns the error for a command that needs the copy of a task where there is none.
 pub(crate) fn no_copy(root: &Path, path: &Path, name: &TaskName) -> anyhow::Error {
-    let shown = display_path(root, path);
+    let shown = paths::from_root(root, path);
     anyhow!("there is no {shown}; begin with: {} start {name}", paths::command_name())
 }
 

@@ -8,14 +8,15 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use catalog::files::{FolderLock, files_ending_with, lock_folder, write_whole_bytes};
+use catalog::files::{FolderLock, files_ending_with, lock_folder};
 use catalog::process;
 use catalog::programs::all_on_path;
 use catalog::provenance::{cubin_of, sha256, target_of};
+use xtask_support::committed::write_changed;
 use xtask_support::compile_cache::{self, CompileCache};
 use xtask_support::cubin::{self, GPU};
 use xtask_support::nvrtc::DoesNotCompile;
-use xtask_support::{interrupt, output, paths};
+use xtask_support::{interrupt, output};
 
 use crate::ptxas::Ptxas;
 
@@ -63,15 +64,7 @@ pub fn compile_all(root: &Path, rustc: Option<&Path>, check: bool) -> Result<(us
         head.extend(cubin::resources(&log).iter().map(|line| format!("// sm_{GPU}: {line}\n")));
         let (first, rest) = ptx.split_once("\n\n").context("PTX without a header")?;
         let files = [(path, cubin), (target_of(root, source), format!("{first}\n{head}\n{rest}").into_bytes())];
-        let is_stale = |(path, bytes): &&(PathBuf, Vec<u8>)| std::fs::read(path).ok().as_ref() != Some(bytes);
-        n_changed += usize::from(files.iter().any(|file| is_stale(&file)));
-        for (path, bytes) in files.iter().filter(is_stale) {
-            let name = paths::display_path(path);
-            if !check {
-                write_whole_bytes(path, bytes).with_context(|| format!("writing {name}"))?;
-            }
-            output::note(&format!("{}: {name}", if check { "stale" } else { "wrote" }));
-        }
+        n_changed += usize::from(write_changed(root, files, check)? > 0);
     }
     Ok((n_sources, n_changed))
 }

@@ -17,7 +17,7 @@ use step_cli::PassedOn;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
 use xtask_support::programs::{CommandOutput, Programs};
-use xtask_support::{interrupt, kernels, paths, programs, record_files, step_args, table};
+use xtask_support::{interrupt, kernels, paths, programs, step_args, table};
 
 /// Command line of `bench`.
 #[derive(clap::Args)]
@@ -237,7 +237,7 @@ struct Records {
 impl Records {
     fn open() -> Result<Self> {
         let instead = format!("try: {} bench all --json > records.jsonl", paths::command_name());
-        Ok(Self { folder: record_files::folder(&instead)?, ..Self::default() })
+        Ok(Self { folder: paths::record_folder(&instead)?, ..Self::default() })
     }
 
     fn add(&mut self, line: Line) {

@@ -74,7 +74,6 @@ pub const LARGEST_SEED: u64 = (1 << 53) - 1;
     Reads NAME/my/progress.toml or NAME/progress.toml of each student.")]
 pub struct Report {
     /// Folder of submissions
-    #[arg(value_name = "SUBMISSIONS")]
     pub submissions: PathBuf,
     /// Write the measured minutes to this file, for `assign --minutes`
     #[arg(long, value_name = "FILE")]
@@ -93,7 +92,6 @@ pub struct Report {
     Exit codes: 0 all are graded, 1 somebody has to look at some, 2 wrong usage, 3 could not run.")]
 pub struct Grade {
     /// Folder of submissions
-    #[arg(value_name = "SUBMISSIONS")]
     pub submissions: PathBuf,
     /// File with the tasks, questions, points, and the seed of the hidden tests
     #[arg(long, value_name = "FILE")]

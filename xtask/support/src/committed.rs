@@ -13,6 +13,7 @@ use crate::source::{CompileJob, Include, local_includes, read_source};
 use crate::{
     cubin::{self, GPU},
     output,
+    paths::from_root,
 };
 
 /// Devices whose register counts are noted in the header.
@@ -28,27 +29,34 @@ pub fn compile_all(root: &Path, sources: &[PathBuf], check: bool) -> anyhow::Res
     let done = parallel::run(sources, usize::MAX, compile, Result::is_ok);
 
     let mut stale = 0;
-    for result in done {
-        let files = result?;
-        stale += usize::from(!files.is_empty());
-        for (path, bytes) in files {
-            let name = path.strip_prefix(root).unwrap_or(&path).display();
-            if check {
-                output::note(&format!("stale: {name}"));
-            } else {
-                write_whole_bytes(&path, &bytes).with_context(|| format!("writing {name}"))?;
-                output::note(&format!("wrote {name}"));
-            }
-        }
+    for files in done {
+        stale += usize::from(write_changed(root, files?, check)? > 0);
     }
     Ok(stale)
 }
 
-/// Path of a committed file, and what it should be.
-type Expected = (PathBuf, Vec<u8>);
+/// Writes the files that differ from those that are there, and returns how many do. With `check`, they are only named.
+pub fn write_changed(root: &Path, files: impl IntoIterator<Item = Expected>, check: bool) -> anyhow::Result<usize> {
+    let mut n_changed = 0;
+    for (path, bytes) in files {
+        if std::fs::read(&path).ok().as_ref() == Some(&bytes) {
+            continue;
+        }
+        let name = from_root(root, &path);
+        if !check {
+            write_whole_bytes(&path, &bytes).with_context(|| format!("writing {name}"))?;
+        }
+        output::note(&format!("{} {name}", if check { "stale:" } else { "wrote" }));
+        n_changed += 1;
+    }
+    Ok(n_changed)
+}
 
-/// Returns the files of a source that are not what it gives. Register counts are not compared, so the code that they
-/// are of is compiled only for a file that is written.
+/// Path of a committed file, and what it should be.
+pub type Expected = (PathBuf, Vec<u8>);
+
+/// Returns the files of a source, the PTX only where it is not what the source gives. Register counts are not compared,
+/// so the code that they are of is compiled only for a file that is written.
 fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> anyhow::Result<Vec<Expected>> {
     let target = target_of(root, source);
     let old = std::fs::read_to_string(&target).unwrap_or_default();
@@ -64,7 +72,7 @@ fn changed(compiler: &mut Compiler, root: &Path, source: &Path, check: bool) -> 
         }
         files.push((target, made.text().into_bytes()));
     }
-    files.extend(made.cubin.filter(|(path, bytes)| std::fs::read(path).ok().as_ref() != Some(bytes)));
+    files.extend(made.cubin);
     Ok(files)
 }
 
@@ -152,9 +160,8 @@ impl Made {
         let hash = sha256(job.source.as_bytes());
         writeln!(head, "// source: {} sha256:{hash}", job.name)?;
         for Include { path, .. } in &includes {
-            let shown = path.strip_prefix(root).unwrap_or(path).display();
             let hash = sha256(read_source(path)?.as_bytes());
-            writeln!(head, "// include: {shown} sha256:{hash}")?;
+            writeln!(head, "// include: {} sha256:{hash}", from_root(root, path))?;
         }
         writeln!(head, "// compiler: NVRTC {}.{}", compiler.nvrtc.version.0, compiler.nvrtc.version.1)?;
         writeln!(head, "// options: {}", job.options().join(" "))?;
@@ -173,8 +180,7 @@ impl Made {
         {
             let compiled = made.compile_for(GPU, compiler, root)?;
             let bytes = cubin::without_ptx(compiled.cubin)?;
-            let shown = path.strip_prefix(root).unwrap_or(&path).display();
-            made.names_cubin = format!("// cubin: {shown} sha256:{}\n", sha256(&bytes));
+            made.names_cubin = format!("// cubin: {} sha256:{}\n", from_root(root, &path), sha256(&bytes));
             made.cubin = Some((path, bytes));
         }
         Ok(made)

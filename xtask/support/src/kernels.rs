@@ -27,7 +27,7 @@ fn compile_edited(steps: &[&Step]) -> Result<()> {
     }
     let mut edited: Vec<PathBuf> = Vec::new();
     for source in sources(steps).iter().map(|name| staleness::source_of(&root, name)) {
-        let name = short(&root, &source);
+        let name = paths::from_root(&root, &source);
         if !paths::has_finished_kernels(&root) {
             bail!("this repository has no finished kernels; check yours with: {} check", paths::command_name());
         }
@@ -38,7 +38,7 @@ fn compile_edited(steps: &[&Step]) -> Result<()> {
             State::Edited(file) => format!("{file} changed since it was compiled"),
             State::Missing => format!("{name} has no PTX yet"),
             State::Damaged(why) => {
-                let target = short(&root, &provenance::target_of(&root, &source));
+                let target = paths::from_root(&root, &provenance::target_of(&root, &source));
                 bail!("{target} is damaged ({why}); get it back with: git checkout {target}")
             }
         };
@@ -54,7 +54,7 @@ fn compile_edited(steps: &[&Step]) -> Result<()> {
     if edited.is_empty() {
         return Ok(());
     }
-    let names: Vec<String> = edited.iter().map(|source| short(&root, source)).collect();
+    let names: Vec<String> = edited.iter().map(|source| paths::from_root(&root, source)).collect();
     committed::compile_all(&root, &edited, false)
         .map(|_| ())
         .with_context(|| format!("{} must be compiled", names.join(", ")))
@@ -72,7 +72,7 @@ pub fn before(steps: &[&Step]) -> Vec<PathBuf> {
     let cubins: Vec<String> = sources(steps)
         .iter()
         .filter_map(|name| provenance::cubin_of(&root, &staleness::source_of(&root, name)))
-        .map(|path| short(&root, &path))
+        .map(|path| paths::from_root(&root, &path))
         .collect();
     // Without a path, Git would name all files that have changed.
     if cubins.is_empty() {
@@ -119,8 +119,4 @@ fn without_cargo(root: &Path, steps: &[&Step]) -> Result<()> {
 /// Returns the sources of their kernels, each once.
 pub fn sources(steps: &[&Step]) -> Vec<&'static str> {
     catalog::distinct(steps.iter().flat_map(|step| step.kernels).filter_map(|kernel| kernel.source))
-}
-
-fn short(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }

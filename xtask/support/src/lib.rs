@@ -17,7 +17,6 @@ pub mod nvrtc;
 pub mod output;
 pub mod paths;
 pub mod programs;
-pub mod record_files;
 pub mod source;
 pub mod staleness;
 pub mod step_args;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context as _, Result, anyhow};
+
 /// Returns the folder of the workspace: Cargo's, else the one around the current folder.
 pub fn checkout() -> Option<PathBuf> {
     if let Some(manifest) = std::env::var_os("CARGO_MANIFEST_DIR")
@@ -32,6 +34,19 @@ fn is_checkout(folder: &Path) -> bool {
 pub fn try_write(folder: &Path) -> std::io::Result<()> {
     let probe = folder.join(format!("probe.{}.tmp", std::process::id()));
     std::fs::write(&probe, "").and_then(|()| std::fs::remove_file(&probe))
+}
+
+/// Returns the folder of records, after making sure that what is measured can be kept there. `instead` says what to do
+/// if it cannot.
+pub fn record_folder(instead: &str) -> Result<PathBuf> {
+    let root = checkout().with_context(|| {
+        format!("--save keeps records in book/data of a checkout, and this folder is not one; {instead}")
+    })?;
+    let folder = root.join("book/data");
+    try_write(&folder).map_err(|error| {
+        anyhow!("{} cannot be written to ({error}), so nothing was measured; {instead}", display_path(&folder))
+    })?;
+    Ok(folder)
 }
 
 pub fn program_folder() -> Option<PathBuf> {
@@ -71,6 +86,11 @@ pub fn display_path(path: &Path) -> String {
         Ok(short) => short.display().to_string(),
         Err(_) => path.display().to_string(),
     }
+}
+
+/// Returns a path as seen from the root of the checkout: `my/v05.cu`.
+pub fn from_root(root: &Path, path: &Path) -> String {
+    path.strip_prefix(root).unwrap_or(path).display().to_string()
 }
 
 /// Returns whether there is an NVIDIA GPU, by the files that its driver makes.

@@ -105,7 +105,7 @@ fn not_yours(asked: &[String]) -> String {
     for name in asked.iter().filter_map(|asked| TaskName::parse(asked).ok()) {
         if learner::task(&root, &name.to_string()).is_ok() {
             let step = &name.step;
-            let copy = learner::display_path(&root, &progress::copy_of(&root, &name));
+            let copy = paths::from_root(&root, &progress::copy_of(&root, &name));
             out.push_str(&format!(
                 "the finished kernels of {step}, because {copy} does not exist; begin it with: {me} start {name}\n"
             ));

@@ -14,7 +14,6 @@ use crate::learner;
 #[command(after_help = "Example: cargo xtask start v05")]
 pub(crate) struct StartArgs {
     /// Task: a step, `v05`, or one of its transfer tasks, `v05.wide`
-    #[arg(value_name = "TASK")]
     task: String,
     /// Write the kernel in Rust: my/v05.rs in place of my/v05.cu
     #[arg(long)]
@@ -25,7 +24,6 @@ pub(crate) struct StartArgs {
 #[command(after_help = "Example: cargo xtask reset v05")]
 pub(crate) struct ResetArgs {
     /// Task: `v05` or `v05.wide`
-    #[arg(value_name = "TASK")]
     task: String,
 }
 
@@ -33,7 +31,6 @@ pub(crate) struct ResetArgs {
 #[command(after_help = "Example: cargo xtask diff v05")]
 pub(crate) struct DiffArgs {
     /// Task: `v05` or `v05.wide`
-    #[arg(value_name = "TASK")]
     task: String,
     /// Print one JSON record
     #[arg(long)]
@@ -44,7 +41,6 @@ pub(crate) struct DiffArgs {
 #[command(after_help = "Example: cargo xtask solution v05 --give-up")]
 pub(crate) struct SolutionArgs {
     /// Task: `v05` or `v05.wide`
-    #[arg(value_name = "TASK")]
     task: String,
     /// Show it even if your copy has not passed; this is recorded
     #[arg(long)]
@@ -57,7 +53,7 @@ pub(crate) fn start(args: &StartArgs) -> Result<CommandOutcome> {
     let task = learner::listed(&root, &args.task)?;
     let task = if args.rust { learner::in_rust(&task)? } else { task };
     let path = task.copy_path(&root);
-    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
+    let (shown, me, name) = (paths::from_root(&root, &path), paths::command_name(), &task.name);
     let text = learner::starter(&root, &task)?;
     ensure!(!learner::has_copy(&root, &path, name)?, "{shown} already exists; to start over: {me} reset {name}");
     write_new(&path, &text).with_context(|| unwritten(&shown))?;
@@ -78,14 +74,14 @@ pub(crate) fn reset(args: &ResetArgs) -> Result<CommandOutcome> {
     let task = learner::task(&root, &args.task)?;
     let text = learner::starter(&root, &task)?;
     let path = learner::existing_copy(&root, &task)?;
-    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
+    let (shown, me, name) = (paths::from_root(&root, &path), paths::command_name(), &task.name);
     let kept = replace(&path, &text).with_context(|| unwritten(&shown))?;
     learner::note_progress(&root, |progress, now| {
         progress.touch(name, now);
     });
     output::print(&format!(
         "{shown} is the starter again; your text is in {}\nnext: {me} check {name}\n",
-        learner::display_path(&root, &kept)
+        paths::from_root(&root, &kept)
     ))?;
     Ok(CommandOutcome::Passed)
 }
@@ -95,7 +91,7 @@ pub(crate) fn diff(args: &DiffArgs) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = learner::existing_copy(&root, &task)?;
-    let (shown, me, name) = (learner::display_path(&root, &path), paths::command_name(), &task.name);
+    let (shown, me, name) = (paths::from_root(&root, &path), paths::command_name(), &task.name);
     let mine =
         String::from_utf8_lossy(&read_limited(&path, MAX_TEXT_BYTES).with_context(|| shown.clone())?).into_owned();
     // A repository of `assign` has no solutions.

@@ -33,7 +33,6 @@ use crate::machine_code;
     cargo xtask explain E-RACE")]
 pub(crate) struct Args {
     /// Task: `v05` or `v05.wide`; a kernel of v10 to v12, such as `gemm_v12_ring_f32`; or a code of a message: `E-RACE`
-    #[arg(value_name = "TASK")]
     task: String,
     /// Explain the finished kernel alone, even where there is a copy of yours
     #[arg(long)]
@@ -121,7 +120,7 @@ struct Subject {
 
 impl Subject {
     fn new(root: &Path, origin: Origin, file: &Path, mut explained: Explained) -> Self {
-        let own = learner::display_path(root, file);
+        let own = paths::from_root(root, file);
         // The kernel's own lines first, what belongs to no line last.
         let order = |line: &Line| (line.file.is_empty(), line.file != own, line.file.clone(), line.line);
         explained.lines.sort_by_key(order);

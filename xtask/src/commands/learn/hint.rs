@@ -15,7 +15,6 @@ use crate::learner;
 #[command(after_help = "Example: cargo xtask hint v05 --more")]
 pub(crate) struct Args {
     /// Task: `v05` or `v05.wide`
-    #[arg(value_name = "TASK")]
     task: String,
     /// Go on to the next level; given twice, two levels further
     #[arg(long, action = clap::ArgAction::Count)]
@@ -109,7 +108,7 @@ fn record(
 /// Returns a sentence on what selected the hint.
 fn chosen_by(root: &Path, task: &Task, progress: &TaskProgress, symptom: &str) -> String {
     let (me, name) = (paths::command_name(), &task.name);
-    let copy = learner::display_path(root, &task.copy_path(root));
+    let copy = paths::from_root(root, &task.copy_path(root));
     let Some(code) = progress.code.as_deref() else {
         return match progress.checks {
             0 => format!(

@@ -90,7 +90,7 @@ pub(crate) fn record(root: &Path, task: &Task, verdict: &Verdict) {
 
 /// Formats a verdict for people.
 pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) -> String {
-    let copy = learner::display_path(root, &task.copy_path(root));
+    let copy = paths::from_root(root, &task.copy_path(root));
     // A repository of `assign` has no solutions.
     let finished = if task.name.id.is_none() && root.join(&task.solution).is_file() {
         "; the finished kernel is checked with --finished"
@@ -98,7 +98,7 @@ pub(crate) fn text(root: &Path, task: &Task, verdict: &Verdict, paint: Paint) ->
         ""
     };
     let other = task.copy_path(root).with_extension(if task.is_rust { "cu" } else { "rs" });
-    let other = Some(other).filter(|path| path.is_file()).map(|path| learner::display_path(root, &path));
+    let other = Some(other).filter(|path| path.is_file()).map(|path| paths::from_root(root, &path));
     let other = other.map_or(String::new(), |path| format!("; {path} is older, and is not checked"));
     let mut out = format!("{copy}: your copy{finished}{other}\n\n");
     let width = verdict.parts.iter().map(|part| part.id.len()).max().unwrap_or(0);
@@ -181,7 +181,7 @@ pub(crate) fn next(root: &Path, task: &Task, verdict: &Verdict) -> String {
         Status::NotRun => format!("next: the same on a machine with an NVIDIA GPU: {me} check {name}"),
         _ if is_stuck(root, verdict) => format!("next: {me} hint {name}"),
         _ => {
-            let copy = learner::display_path(root, &task.copy_path(root));
+            let copy = paths::from_root(root, &task.copy_path(root));
             format!("next: change {copy}, then: {me} check {name}")
         }
     }

@@ -26,7 +26,6 @@ use crate::learner;
     `ID=` skips a question.")]
 pub(crate) struct Args {
     /// Step: `v05`
-    #[arg(value_name = "STEP")]
     step: String,
     /// Questions to ask, or answers to them: a number, a quotient, or the letter of a choice
     #[arg(value_name = "ID[=ANSWER]")]

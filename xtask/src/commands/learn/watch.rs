@@ -13,7 +13,7 @@ use catalog::{provenance::sha256, text::Paint};
 use tasks::Task;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
-use xtask_support::{interrupt, source};
+use xtask_support::{interrupt, paths, source};
 
 use crate::{commands::learn::judging, learner};
 
@@ -21,7 +21,6 @@ use crate::{commands::learn::judging, learner};
 #[command(after_help = "Example: cargo xtask watch v05\n\nStop it with Ctrl-C.")]
 pub(crate) struct Args {
     /// Task: `v05` or `v05.wide`
-    #[arg(value_name = "TASK")]
     task: String,
     #[command(flatten)]
     with: learner::With,
@@ -39,7 +38,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
     let task = learner::task(&root, &args.task)?;
     let path = learner::existing_copy(&root, &task)?;
-    let shown = learner::display_path(&root, &path);
+    let shown = paths::from_root(&root, &path);
     interrupt::watch();
     let watching = format!("watching {shown}; Ctrl-C ends it");
     output::note(&watching);

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use catalog::files::write_whole_bytes;
 use tasks::solutions::{PackedPtx, pack};
 use xtask_support::output::{self, Stop};
 use xtask_support::{CommandOutcome, compiler::Compiler, nvrtc::Nvrtc};
@@ -94,8 +95,7 @@ impl Request<'_> {
                 let which = differs.map_or("a kernel that has no source", |kernel| kernel.name.as_str());
                 output::note(&format!("stale: {shown} ({which})"));
             } else {
-                catalog::files::write_whole_bytes(&self.root.join(&file), &pack(&new))
-                    .with_context(|| format!("writing {shown}"))?;
+                write_whole_bytes(&self.root.join(&file), &pack(&new)).with_context(|| format!("writing {shown}"))?;
                 output::note(&format!("wrote {shown}: {} kernels", new.len()));
             }
         }

@@ -4,10 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
-use catalog::files::write_whole;
+use anyhow::Result;
 use tasks::Catalogue;
-use xtask_support::{CommandOutcome, output};
+use xtask_support::{CommandOutcome, committed::write_changed, output};
 
 use crate::learner;
 
@@ -21,25 +20,16 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = learner::root()?;
-    let mut stale = 0;
-    for (path, text) in all(&root)? {
-        if std::fs::read_to_string(root.join(&path)).is_ok_and(|there| there == text) {
-            continue;
-        }
-        stale += 1;
-        if args.check {
-            output::note(&format!("stale: {}", path.display()))
-        } else {
-            write_whole(&root.join(&path), &text).with_context(|| format!("writing {}", path.display()))?;
-            output::note(&format!("wrote {}; its PTX: cargo xtask ptx {}", path.display(), path.display()));
-        }
-    }
+    let files = all(&root)?.into_iter().map(|(path, text)| (root.join(path), text.into_bytes()));
+    let stale = write_changed(&root, files, args.check)?;
     if args.check && stale > 0 {
         output::error(&format!("{stale} starters are out of date; write them again with: cargo xtask starters"));
-        Ok(CommandOutcome::Failed)
-    } else {
-        Ok(CommandOutcome::Passed)
+        return Ok(CommandOutcome::Failed);
     }
+    if stale > 0 {
+        output::note("their PTX: cargo xtask ptx");
+    }
+    Ok(CommandOutcome::Passed)
 }
 
 /// Returns the paths and texts of all starters.

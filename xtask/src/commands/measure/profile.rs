@@ -17,9 +17,10 @@ use records::profile::{self, Counted, PAIRS, Profile, ProfileRecord, Profiler, S
 use records::record::{Launched, Line};
 use serde_json::json;
 use xtask_support::CommandOutcome;
+use xtask_support::committed::write_changed;
 use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
-use xtask_support::{interrupt, kernels, paths, record_files, step_args};
+use xtask_support::{interrupt, kernels, paths, step_args};
 
 use crate::commands::measure::tools;
 
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
         (none, false) if none.is_empty() => vec![Shape::square(1024)],
         (asked, _) => asked,
     };
-    let folder = args.save.then(|| record_files::folder("without it, the counters are shown only")).transpose()?;
+    let folder = args.save.then(|| paths::record_folder("without it, the counters are shown only")).transpose()?;
     let programs = kernels::programs(&steps)?;
     let (Some(tool), true) = (tools::tool(PROFILER), paths::has_gpu() && !emulated_only()) else {
         return print_commands(&programs, &steps, &shapes);
@@ -411,20 +412,12 @@ fn table(steps: &[String], check: bool) -> Result<CommandOutcome> {
     let before = before.map(|text| Sheet::parse(&text)).transpose().map_err(Error::msg)?;
     let kept = before.as_ref().filter(|_| !all);
     let sheet = Sheet::new(&record, &launches, kept).map_err(Error::msg)?;
-    let mut stale = Vec::new();
-    for (file, text) in [(profile::SHEET, sheet.text()), (profile::PAGE, sheet.page())] {
-        let path = root.join(file);
-        if !check {
-            catalog::files::write_whole(&path, &text).with_context(|| format!("writing {file}"))?;
-            output::note(&format!("wrote {file}"));
-        } else if std::fs::read_to_string(path).ok() != Some(text) {
-            stale.push(file);
-        }
-    }
-    if stale.is_empty() {
+    let files = [(profile::SHEET, sheet.text()), (profile::PAGE, sheet.page())];
+    let stale = write_changed(&root, files.map(|(file, text)| (root.join(file), text.into_bytes())), check)?;
+    if !check || stale == 0 {
         return Ok(CommandOutcome::Passed);
     }
-    output::error(&format!("out of date: {}; write it again with: cargo xtask profile --table", stale.join(", ")));
+    output::error("the counters are out of date; write them again with: cargo xtask profile --table");
     Ok(CommandOutcome::Failed)
 }
 

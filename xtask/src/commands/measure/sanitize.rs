@@ -13,7 +13,7 @@ use records::{Run, record::Line};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status};
 use xtask_support::programs::Programs;
-use xtask_support::{interrupt, kernels, paths, record_files, step_args};
+use xtask_support::{interrupt, kernels, paths, step_args};
 
 use crate::commands::measure::tools;
 
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let steps = step_args::steps_or_all("sanitize", &args.steps)?;
     let steps = step_args::with_kernels(&steps)?;
-    let folder = args.save.then(|| record_files::folder("without it, the result is shown only")).transpose()?;
+    let folder = args.save.then(|| paths::record_folder("without it, the result is shown only")).transpose()?;
     let programs = kernels::programs(&steps)?;
     let (Some(program), true) = (tools::tool(SANITIZER), paths::has_gpu()) else {
         return print_commands(&programs, &steps);

@@ -17,7 +17,7 @@ use records::sums::SumsRecord;
 use xtask_support::CommandOutcome;
 use xtask_support::interrupt::{self, Waiting};
 use xtask_support::output::{self, Stop};
-use xtask_support::{paths, programs, record_files};
+use xtask_support::{paths, programs};
 
 use crate::commands::measure::{calibrate, tools};
 
@@ -76,7 +76,7 @@ const DUELS: [(&str, &str, &str); 8] = [
 
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     interrupt::watch();
-    let folder = record_files::folder("run it in a checkout")?;
+    let folder = paths::record_folder("run it in a checkout")?;
     let root = paths::checkout().context("the records are in a checkout; run this inside it")?;
     let name = tools::device_name()
         .context("nvidia-smi finds no NVIDIA GPU here, so nothing was measured; what is missing: cargo xtask doctor")?;

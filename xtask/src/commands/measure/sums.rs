@@ -13,7 +13,7 @@ use records::{Run, record::Line};
 use step_cli::PassedOn;
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Status, Stop};
-use xtask_support::{interrupt, kernels, paths, programs, record_files, step_args};
+use xtask_support::{interrupt, kernels, paths, programs, step_args};
 
 #[derive(clap::Args)]
 #[command(after_help = "Examples: cargo xtask sums v12 --emulate\n          cargo xtask sums --save\n          \
@@ -37,7 +37,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let instead = || format!("try: {} sums --json > sums.jsonl", paths::command_name());
-    let folder = args.save.then(|| record_files::folder(&instead())).transpose()?;
+    let folder = args.save.then(|| paths::record_folder(&instead())).transpose()?;
     let mut session = Session {
         reference: reference()?,
         found: SumsRecord::default(),

@@ -22,7 +22,6 @@ const FOUND: &str = "steps/v11/data/found.json";
 )]
 pub(crate) struct Args {
     /// The step: `v11` or `v12`
-    #[arg(value_name = "STEP")]
     step: String,
     /// Types of A and B to measure, of v12's: `bf16`, `tf32`, `e4m3`; all without any
     #[arg(value_name = "TYPE", conflicts_with = "search")]
