@@ -22,8 +22,8 @@ fn read(path: impl AsRef<Path>) -> String {
 
 fn request(task: &Task, source: &str, shape: [usize; 3]) -> String {
     let headers = [("common.cuh", read("kernels/common.cuh"))];
-    let request = json!({"name": format!("{}.cu", task.name), "source": source, "headers": headers, "task": task, "shape": shape});
-    request.to_string()
+    let name = format!("{}.cu", task.name);
+    json!({"name": name, "source": source, "headers": headers, "task": task, "shape": shape}).to_string()
 }
 
 fn v02() -> (Task, String) {
