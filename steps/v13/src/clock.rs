@@ -40,7 +40,7 @@ impl Clock {
         Ok(())
     }
 
-    pub(crate) fn time<E: Into<v13::process::Error>>(
+    pub(crate) fn time<E: Into<StepError>>(
         &mut self,
         what: &str,
         bytes: usize,

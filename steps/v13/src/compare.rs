@@ -9,7 +9,7 @@ use records::Samples;
 use records::process::{Bound, Event, Variant as Measured, busy_ms};
 use serde_json::json;
 use v13::host::{Arrays, Kind};
-use v13::process::{Device, Error};
+use v13::process::Device;
 use v13::schedule::{self, QUEUES, Queue, Schedule};
 
 use crate::{Common, bytes, could_not, name, of_median, span};
@@ -91,8 +91,8 @@ pub(crate) fn measure_bound(
 /// Returns the median of what `run` returns for each queue, without its first run, which takes longer.
 pub(crate) fn median_busy(
     repeat: u32,
-    mut run: impl FnMut() -> Result<[f64; QUEUES], Error>,
-) -> Result<[f64; QUEUES], Error> {
+    mut run: impl FnMut() -> Result<[f64; QUEUES], StepError>,
+) -> Result<[f64; QUEUES], StepError> {
     run()?;
     let runs = (0..repeat).map(|_| run()).collect::<Result<Vec<_>, _>>()?;
     Ok(std::array::from_fn(|queue| Samples(runs.iter().map(|run| run[queue]).collect()).median()))

@@ -11,8 +11,8 @@ use v13::host::{Array, Kind};
 use v13::process::Device;
 use v13::schedule::Queue;
 
+use crate::Common;
 use crate::clock::Clock;
-use crate::{Common, could_not};
 
 const MODULE: KernelSource = code!("v11_stream_k");
 
@@ -69,12 +69,10 @@ fn modules(clock: &mut Clock, gpu: &Gpu) -> Result<(), StepError> {
     let (a, b) = (stream.alloc_zeros(SMALL * SMALL)?, stream.alloc_zeros(SMALL * SMALL)?);
     let mut c = stream.alloc_zeros(SMALL * SMALL)?;
     stream.synchronize()?;
-    let mut failed = None;
     clock.time("a product of 128, with the first launch", 0, || {
-        failed = sgemm.multiply(&product, &a, &b, &mut c).err();
-        stream.synchronize()
-    })?;
-    failed.map_or(Ok(()), |error| Err(could_not(error)))
+        sgemm.multiply(&product, &a, &b, &mut c)?;
+        Ok::<(), StepError>(stream.synchronize()?)
+    })
 }
 
 /// Times allocations of A and of its place on the device.

@@ -4,47 +4,43 @@ use cudarc::driver::sys::CUstream;
 use cudarc::nccl::result::{self, NcclError};
 use cudarc::nccl::sys;
 
-use crate::process::{Device, Error};
+use harness::StepError;
+
+use crate::process::Device;
 
 const FLOAT: sys::ncclDataType_t = sys::ncclDataType_t::ncclFloat32;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("needs NCCL, as libnccl.so on the library path{}", if *.other_name {
-    ": there is libnccl.so.2, without a link of the shorter name"
-} else {
-    ""
-})]
-pub struct Missing {
-    other_name: bool,
-}
 
 pub struct Nccl {
     communicators: [sys::ncclComm_t; 2],
 }
 
 /// Succeeds when cudarc finds the library.
-pub fn find() -> Result<(), Missing> {
+pub fn find() -> Result<(), StepError> {
     // SAFETY: loading the library runs its initialisers, as its first use would.
     if unsafe { sys::is_culib_present() } {
         return Ok(());
     }
+    let mut why = "needs NCCL, as libnccl.so on the library path".to_owned();
     // SAFETY: the same.
-    let other_name = unsafe { libloading::Library::new("libnccl.so.2") }.is_ok();
-    Err(Missing { other_name })
+    if unsafe { libloading::Library::new("libnccl.so.2") }.is_ok() {
+        why += ": there is libnccl.so.2, without a link of the shorter name";
+    }
+    Err(StepError::CouldNot(why))
 }
 
 impl Nccl {
     /// Communicators of two different devices. The library must be there: see [`find`].
-    pub fn new(devices: [&Device; 2]) -> Result<Self, Error> {
+    pub fn new(devices: [&Device; 2]) -> Result<Self, StepError> {
         let mut communicators = [std::ptr::null_mut(); 2];
         let ordinals = devices.map(|device| device.context.cu_device());
         // SAFETY: there is a place and a number for each of two devices.
-        unsafe { result::comm_init_all(communicators.as_mut_ptr(), 2, ordinals.as_ptr()) }?;
+        unsafe { result::comm_init_all(communicators.as_mut_ptr(), 2, ordinals.as_ptr()) }
+            .map_err(could_not)?;
         Ok(Self { communicators })
     }
 
-    pub fn version() -> Result<String, Error> {
-        let number = result::get_nccl_version()?;
+    pub fn version() -> Result<String, StepError> {
+        let number = result::get_nccl_version().map_err(could_not)?;
         Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
     }
 
@@ -52,7 +48,12 @@ impl Nccl {
     ///
     /// # Safety
     /// The elements stay alive, and nothing else accesses them, until both streams are synchronised.
-    pub unsafe fn gather(&self, places: [u64; 2], count: usize, streams: [CUstream; 2]) -> Result<(), Error> {
+    pub unsafe fn gather(
+        &self,
+        places: [u64; 2],
+        count: usize,
+        streams: [CUstream; 2],
+    ) -> Result<(), StepError> {
         let bytes = (count * size_of::<f32>()) as u64;
         self.together(|rank, communicator| {
             let (place, stream) = (places[rank], streams[rank].cast());
@@ -71,7 +72,7 @@ impl Nccl {
         places: [u64; 2],
         count: usize,
         streams: [CUstream; 2],
-    ) -> Result<(), Error> {
+    ) -> Result<(), StepError> {
         self.together(|rank, communicator| {
             let (from, to, stream) = (places[rank] as *const _, places[rank] as *mut _, streams[rank].cast());
             // SAFETY: the caller promises that the places have `count` elements for as long as they are used.
@@ -83,17 +84,17 @@ impl Nccl {
     fn together(
         &self,
         call: impl Fn(usize, sys::ncclComm_t) -> Result<result::NcclStatus, NcclError>,
-    ) -> Result<(), Error> {
-        result::group_start()?;
+    ) -> Result<(), StepError> {
+        result::group_start().map_err(could_not)?;
         let calls = [0, 1].map(|rank| call(rank, self.communicators[rank]));
         // Also after an error: a group that stays open would take in what follows.
         let end = result::group_end();
-        for done in calls {
-            done?;
-        }
-        end?;
-        Ok(())
+        calls.into_iter().chain([end]).try_for_each(|done| done.map(drop).map_err(could_not))
     }
+}
+
+fn could_not(error: NcclError) -> StepError {
+    StepError::CouldNot(format!("NCCL: {:?}", error.0))
 }
 
 impl Drop for Nccl {

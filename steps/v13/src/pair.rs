@@ -7,11 +7,12 @@ use std::time::Instant;
 
 use cudarc::driver::sys::{self, CUmemAccess_flags, CUmemAccessDesc, CUmemLocation, CUmemLocationType};
 use cudarc::driver::{CudaContext, DriverError};
+use harness::StepError;
 use records::process::Event;
 
 use crate::host::Arrays;
 use crate::nccl::Nccl;
-use crate::process::{Device, Error, Pointers, Process, Times, pointers};
+use crate::process::{Device, Pointers, Process, Times, pointers};
 use crate::schedule::{Exchange, OpKind, Queue, Schedule, Spread};
 
 #[derive(Clone, Copy)]
@@ -26,12 +27,16 @@ pub struct Pair<'d> {
 }
 
 impl<'d> Pair<'d> {
-    pub fn new(devices: [&'d Device; 2], schedules: [Schedule; 2], link: Link<'d>) -> Result<Self, Error> {
+    pub fn new(
+        devices: [&'d Device; 2],
+        schedules: [Schedule; 2],
+        link: Link<'d>,
+    ) -> Result<Self, StepError> {
         let [first, second] = schedules;
         Ok(Self { ranks: [devices[0].prepare(first)?, devices[1].prepare(second)?], link })
     }
 
-    pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
+    pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, StepError> {
         let begin = Instant::now();
         let done = pointers(self.ranks[0].schedule().shape, arrays).and_then(|host| self.enqueue(host));
         // Also after an error: copies are not to go on behind the end of this call.
@@ -43,13 +48,13 @@ impl<'d> Pair<'d> {
     }
 
     /// Returns the operations of the last run with their times, of each device by its own clock.
-    pub fn events(&self) -> Result<[Vec<Event>; 2], Error> {
+    pub fn events(&self) -> Result<[Vec<Event>; 2], StepError> {
         Ok([self.ranks[0].events()?, self.ranks[1].events()?])
     }
 
     // ANCHOR: put
     /// Enqueues the operations of both devices alternately, and an exchange when both schedules have reached it.
-    fn enqueue(&mut self, host: Pointers) -> Result<(), Error> {
+    fn enqueue(&mut self, host: Pointers) -> Result<(), StepError> {
         let mut next = [0, 0];
         for process in &mut self.ranks {
             process.begin()?;
@@ -81,7 +86,7 @@ impl<'d> Pair<'d> {
     }
     // ANCHOR_END: put
 
-    fn exchange(&mut self, exchange: Exchange, at: [usize; 2]) -> Result<(), Error> {
+    fn exchange(&mut self, exchange: Exchange, at: [usize; 2]) -> Result<(), StepError> {
         for (process, i) in self.ranks.iter().zip(at) {
             process.await_others(i, Times::Taken)?;
         }
@@ -106,7 +111,7 @@ impl<'d> Pair<'d> {
         Ok(())
     }
 
-    fn copy(&self, exchange: Exchange, at: [usize; 2]) -> Result<(), Error> {
+    fn copy(&self, exchange: Exchange, at: [usize; 2]) -> Result<(), StepError> {
         for rank in [0, 1] {
             let other = 1 - rank;
             let part = exchange.has(other);

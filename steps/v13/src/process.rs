@@ -8,40 +8,12 @@ use cudarc::driver::sys::{
     self, CUDA_MEMCPY2D, CUevent_flags, CUgraphInstantiate_flags, CUmemorytype, CUstreamCaptureMode,
 };
 use cudarc::driver::{CudaContext, CudaEvent, CudaGraph, CudaSlice, CudaStream, DevicePtr, DriverError};
-use cudarc::nccl::result::NcclError;
 use harness::{Shape, StepError};
 use records::process::Event;
 use v11::gemm::{Product, Sgemm};
 
 use crate::host::Arrays;
 use crate::schedule::{Block, OpKind, Operand, QUEUES, Queue, Schedule};
-
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    #[error("{0}")]
-    Kernel(#[from] v11::gemm::Error),
-    #[error("{}", harness::describe(*.0))]
-    Driver(#[from] DriverError),
-    #[error("NCCL: {:?}", .0.0)]
-    Nccl(NcclError),
-    /// A schedule of a pair of devices was run on one.
-    #[error("an exchange needs a second device")]
-    Alone,
-    #[error("the driver captures no graph")]
-    NoGraph,
-}
-
-impl From<NcclError> for Error {
-    fn from(error: NcclError) -> Self {
-        Self::Nccl(error)
-    }
-}
-
-impl From<Error> for StepError {
-    fn from(error: Error) -> Self {
-        Self::CouldNot(error.to_string())
-    }
-}
 
 pub struct Device {
     pub context: Arc<CudaContext>,
@@ -70,7 +42,7 @@ pub(crate) enum Times {
 
 impl Device {
     /// Creates the streams and loads the kernels in a context.
-    pub fn new(context: &Arc<CudaContext>) -> Result<Self, Error> {
+    pub fn new(context: &Arc<CudaContext>) -> Result<Self, StepError> {
         // SAFETY: the events of a schedule order the streams, and memory is freed after all streams are done.
         unsafe { context.disable_event_tracking() };
         let (_, most_urgent) = stream::get_priority_range()?;
@@ -88,11 +60,11 @@ impl Device {
         &self.streams[queue as usize]
     }
 
-    pub fn synchronize(&self) -> Result<(), Error> {
+    pub fn synchronize(&self) -> Result<(), StepError> {
         self.streams.iter().try_for_each(|stream| Ok(stream.synchronize()?))
     }
 
-    pub fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, Error> {
+    pub fn prepare(&self, schedule: Schedule) -> Result<Process<'_>, StepError> {
         let timed = || self.context.new_event(Some(CUevent_flags::CU_EVENT_DEFAULT));
         let stream = self.stream(Queue::Kernel);
         // SAFETY: a schedule writes what it reads.
@@ -118,7 +90,7 @@ impl Device {
 
 impl Process<'_> {
     /// Computes C, and returns the milliseconds that the host waited.
-    pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
+    pub fn run(&mut self, arrays: &mut Arrays) -> Result<f64, StepError> {
         let begin = Instant::now();
         let done = pointers(self.schedule.shape, arrays).and_then(|host| self.enqueue(host, Times::Taken));
         self.calls_ms = begin.elapsed().as_secs_f64() * 1e3;
@@ -128,7 +100,7 @@ impl Process<'_> {
         Ok(begin.elapsed().as_secs_f64() * 1e3)
     }
 
-    pub fn events(&self) -> Result<Vec<Event>, Error> {
+    pub fn events(&self) -> Result<Vec<Event>, StepError> {
         let ops = self.schedule.ops.iter().zip(&self.events);
         ops.map(|(op, [start, end])| {
             Ok(Event {
@@ -143,7 +115,7 @@ impl Process<'_> {
     }
 
     // ANCHOR: put
-    fn enqueue(&mut self, host: Pointers, times: Times) -> Result<(), Error> {
+    fn enqueue(&mut self, host: Pointers, times: Times) -> Result<(), StepError> {
         self.begin()?;
         for i in 0..self.schedule.ops.len() {
             self.await_others(i, times)?;
@@ -154,7 +126,7 @@ impl Process<'_> {
     }
 
     /// Makes the other streams wait until the stream of kernels is here.
-    pub(crate) fn begin(&mut self) -> Result<(), Error> {
+    pub(crate) fn begin(&mut self) -> Result<(), StepError> {
         let kernels = self.device.stream(Queue::Kernel);
         self.origin.record(kernels)?;
         for queue in [Queue::In, Queue::Out, Queue::Peer] {
@@ -168,7 +140,7 @@ impl Process<'_> {
     }
 
     /// Makes the stream of operation `i` wait for the operations of other streams that it needs.
-    pub(crate) fn await_others(&self, i: usize, times: Times) -> Result<(), Error> {
+    pub(crate) fn await_others(&self, i: usize, times: Times) -> Result<(), StepError> {
         let op = &self.schedule.ops[i];
         let stream = self.device.stream(op.queue());
         for (queue, n) in op.waits_for.into_iter().flatten() {
@@ -181,7 +153,7 @@ impl Process<'_> {
     }
 
     /// Records an event behind operation `i` in its stream, for which other streams wait.
-    pub(crate) fn finish(&mut self, i: usize) -> Result<(), Error> {
+    pub(crate) fn finish(&mut self, i: usize) -> Result<(), StepError> {
         let queue = self.schedule.ops[i].queue();
         self.events[i][1].record(self.device.stream(queue))?;
         self.enqueued[queue as usize].push(i);
@@ -189,7 +161,7 @@ impl Process<'_> {
     }
     // ANCHOR_END: put
 
-    pub(crate) fn start(&mut self, i: usize, host: Pointers) -> Result<(), Error> {
+    pub(crate) fn start(&mut self, i: usize, host: Pointers) -> Result<(), StepError> {
         let Self { device, schedule, memory, .. } = self;
         let op = &schedule.ops[i];
         // Calls that take a stream need its context to be current.
@@ -217,7 +189,7 @@ impl Process<'_> {
                 let host = host.c.wrapping_add(block.row * n + block.col);
                 copy(stream, Way::Out, block, host, n, from.device_ptr(stream).0)
             }
-            OpKind::Exchange(_) => Err(Error::Alone),
+            OpKind::Exchange(_) => Err(StepError::CouldNot("an exchange needs a second device".into())),
         }
     }
 
@@ -236,7 +208,7 @@ impl Process<'_> {
     }
 
     /// Returns the schedule as a graph, for these arrays: one call starts all of it.
-    pub fn capture(&mut self, arrays: &mut Arrays) -> Result<CudaGraph, Error> {
+    pub fn capture(&mut self, arrays: &mut Arrays) -> Result<CudaGraph, StepError> {
         let host = pointers(self.schedule.shape, arrays)?;
         let kernels = self.device.stream(Queue::Kernel).clone();
         kernels.begin_capture(CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL)?;
@@ -252,11 +224,11 @@ impl Process<'_> {
         // Also after an error: the stream is to leave the capture.
         let graph = kernels.end_capture(CUgraphInstantiate_flags(0));
         done?;
-        graph?.ok_or(Error::NoGraph)
+        graph?.ok_or_else(|| StepError::CouldNot("the driver captures no graph".into()))
     }
 
     /// Starts a graph, and returns the milliseconds until it is done.
-    pub fn replay(&self, graph: &CudaGraph) -> Result<f64, Error> {
+    pub fn replay(&self, graph: &CudaGraph) -> Result<f64, StepError> {
         let begin = Instant::now();
         graph.launch()?;
         self.device.synchronize()?;
@@ -272,7 +244,7 @@ pub(crate) struct Pointers {
     c: *mut f32,
 }
 
-pub(crate) fn pointers(shape: Shape, arrays: &mut Arrays) -> Result<Pointers, Error> {
+pub(crate) fn pointers(shape: Shape, arrays: &mut Arrays) -> Result<Pointers, StepError> {
     let Shape { m, n, k } = shape;
     let (a, b, c) = (arrays.a.get()?, arrays.b.get()?, arrays.c.get_mut()?);
     assert_eq!([a.len(), b.len(), c.len()], [m * k, k * n, m * n], "arrays of this shape");
@@ -293,7 +265,7 @@ fn copy(
     host: *mut f32,
     width: usize,
     device: sys::CUdeviceptr,
-) -> Result<(), Error> {
+) -> Result<(), StepError> {
     const FLOAT: usize = size_of::<f32>();
     let (host_type, device_type) = (CUmemorytype::CU_MEMORYTYPE_HOST, CUmemorytype::CU_MEMORYTYPE_DEVICE);
     let ([src_type, dst_type], [src_pitch, dst_pitch]) = match way {

@@ -163,13 +163,6 @@ impl Schedule {
     // ANCHOR_END: emptied
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{given} bytes of device memory are too few: two blocks of each matrix, the least, take {least}")]
-pub struct TooLittle {
-    pub given: usize,
-    pub least: usize,
-}
-
 /// Returns the first element and the length of `n` parts of about equal size.
 fn parts(all: usize, n: usize) -> Vec<(usize, usize)> {
     let size = all.div_ceil(n.max(1)).next_multiple_of(GRANULE);
@@ -353,7 +346,7 @@ pub fn panels(shape: Shape, n_chunks: usize) -> Schedule {
 // ANCHOR: tiles
 /// Tiles of C within `bytes` of device memory, however large the product: each is a sum of products of blocks of A and
 /// B, with room for two of each: one that is multiplied, one that is copied.
-pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
+pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, String> {
     let Shape { m, n, k } = shape;
     let (side, depth) = tile(shape, bytes)?;
     let [bm, bn] = [side.min(m), side.min(n)];
@@ -386,7 +379,7 @@ pub fn tiles(shape: Shape, bytes: usize) -> Result<Schedule, TooLittle> {
 }
 
 /// Returns the side of the tiles of C and the depth of blocks: tiles as large as possible, for fewer copies.
-fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
+fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), String> {
     /// Side of a tile of C over the depth of the blocks of A and B.
     const SIDE_TO_DEPTH: usize = 4;
     const MIN_SIDE: usize = 16;
@@ -399,23 +392,26 @@ fn tile(shape: Shape, bytes: usize) -> Result<(usize, usize), TooLittle> {
     let largest = shape.m.max(shape.n).max(SIDE_TO_DEPTH * shape.k);
     let fits = |side: &usize| needed(*side).0 <= bytes;
     let large = (1..=largest.div_ceil(GRANULE)).rev().map(|n| n * GRANULE);
-    let side = large
-        .chain([64, 32, MIN_SIDE])
-        .find(fits)
-        .ok_or(TooLittle { given: bytes, least: needed(MIN_SIDE).0 })?;
+    let side = large.chain([64, 32, MIN_SIDE]).find(fits).ok_or_else(|| {
+        let least = needed(MIN_SIDE).0;
+        format!(
+            "{bytes} bytes of device memory are too few: two blocks of each matrix, the least, take {least}"
+        )
+    })?;
     Ok((side, needed(side).1))
 }
 // ANCHOR_END: tiles
 
 // ANCHOR: split
 /// Schedules one way for two devices: each computes half of the rows of C, from the same rows of A and the whole of B.
-pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> Result<[Schedule; 2], OneRow> {
+/// `None` where C has one row.
+pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> Option<[Schedule; 2]> {
     let halves = match parts(shape.m, 2).as_slice() {
         [first, second] => [*first, *second],
         _ if shape.m > 1 => [(0, shape.m / 2), (shape.m / 2, shape.m.div_ceil(2))],
-        _ => return Err(OneRow),
+        _ => return None,
     };
-    Ok([0, 1].map(|rank| {
+    Some([0, 1].map(|rank| {
         let (first, m) = halves[rank];
         let own = way(Shape { m, ..shape });
         let mut schedule = Builder::new(shape);
@@ -435,7 +431,3 @@ pub fn split(shape: Shape, spread: Spread, way: impl Fn(Shape) -> Schedule) -> R
     }))
 }
 // ANCHOR_END: split
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a product with one row cannot be split by rows")]
-pub struct OneRow;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use v13::host::{Array, Arrays, Kind};
 use v13::nccl::{self, Nccl};
 use v13::pair::{self, Link, Pair};
-use v13::process::{Device, Error, Process};
+use v13::process::{Device, Process};
 use v13::schedule::{self, Queue, Schedule, Spread};
 
 use crate::clock::Clock;
@@ -148,8 +148,7 @@ pub(crate) fn main(task: &Two) -> Result<bool, StepError> {
 
 /// Opens communicators, or returns why there are none.
 fn open_nccl(devices: [&Device; 2]) -> Result<Nccl, String> {
-    nccl::find().map_err(|error| error.to_string())?;
-    Nccl::new(devices).map_err(|error| error.to_string())
+    nccl::find().and_then(|()| Nccl::new(devices)).map_err(|error| error.to_string())
 }
 
 /// Times A from and to the host over each device's link, over both at once, and from one device to the other.
@@ -197,7 +196,7 @@ fn links(
         // SAFETY: the same.
         unsafe { pair::copy_between([devices[target], devices[source]], places, size) }
     };
-    let mut time = |what: &str, n_copies: usize, run: &dyn Fn() -> Result<(), Error>| {
+    let mut time = |what: &str, n_copies: usize, run: &dyn Fn() -> Result<(), StepError>| {
         let whole = || {
             let done = run();
             for device in devices {
@@ -253,7 +252,7 @@ enum Ready<'d> {
 }
 
 impl Ready<'_> {
-    fn run(&mut self, arrays: &mut Arrays) -> Result<f64, Error> {
+    fn run(&mut self, arrays: &mut Arrays) -> Result<f64, StepError> {
         match self {
             Self::One(process) => process.run(arrays),
             Self::Graph(process, graph) => process.replay(graph),
@@ -261,7 +260,7 @@ impl Ready<'_> {
         }
     }
 
-    fn events(&self) -> Result<Vec<Vec<Event>>, Error> {
+    fn events(&self) -> Result<Vec<Vec<Event>>, StepError> {
         match self {
             Self::One(process) => Ok(vec![process.events()?]),
             Self::Graph(..) => Ok(Vec::new()),
@@ -380,9 +379,8 @@ impl<'a> Comparison<'a> {
             (true, Some(Err(why))) => return Ok(Err(why.to_owned())),
             (true, None) => return Ok(Err("NCCL is not open".into())),
         };
-        let schedules = match schedule::split(shape, spread, |shape| self.schedule(shape)) {
-            Ok(schedules) => schedules,
-            Err(error) => return Ok(Err(error.to_string())),
+        let Some(schedules) = schedule::split(shape, spread, |shape| self.schedule(shape)) else {
+            return Ok(Err("a product with one row cannot be split by rows".into()));
         };
         let measured = measured(&schedules);
         let pair = Pair::new([first, second], schedules, link)?;
@@ -391,7 +389,7 @@ impl<'a> Comparison<'a> {
 
     fn pair_bound(&self, shape: Shape, arrays: &mut Arrays) -> Result<Option<PairBound>, StepError> {
         let [Some(first), Some(second)] = self.devices else { return Ok(None) };
-        let Ok(schedules) = schedule::split(shape, Spread::Gathered, schedule::whole) else {
+        let Some(schedules) = schedule::split(shape, Spread::Gathered, schedule::whole) else {
             return Ok(None);
         };
         let (link, name) = match self.nccl {

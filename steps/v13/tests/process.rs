@@ -203,7 +203,7 @@ fn two_devices_get_a_once_and_b_as_it_is_spread() {
     for sizes in SHAPES {
         let shape = shape(sizes);
         if shape.m == 1 {
-            assert!(split(shape, Spread::Sent, whole).is_err(), "{sizes:?}");
+            assert!(split(shape, Spread::Sent, whole).is_none(), "{sizes:?}");
             continue;
         }
         let Shape { m, n, k } = shape;
@@ -252,7 +252,7 @@ fn tiles_keep_to_their_memory() {
     }
     let error = tiles(shape([256; 3]), 100).expect_err("too little");
     assert_eq!(
-        error.to_string(),
+        error,
         "100 bytes of device memory are too few: two blocks of each matrix, the least, take 3072"
     );
 }
