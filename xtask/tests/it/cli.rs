@@ -400,10 +400,9 @@ fn a_record_that_cannot_be_read_is_kept() {
     Record::load(&path.with_extension("new.json")).expect("a record");
 }
 
-#[test]
-fn an_interrupt_leaves_a_whole_record() {
-    let root = checkout("interrupt");
-    let mut child = spawn(xtask("bench v05 v06 --save").env("FAKE", "slow").current_dir(&root));
+/// Interrupts a command, or what `target` makes of its number, once it has measured something; returns its messages.
+fn interrupted(command: &mut Command, target: fn(i32) -> i32) -> String {
+    let mut child = spawn(command.env("FAKE", "slow"));
     let mut errors = std::io::BufReader::new(child.stderr.take().expect("piped"));
     let mut seen = String::new();
     // The first measurement has arrived once it is told.
@@ -411,10 +410,17 @@ fn an_interrupt_leaves_a_whole_record() {
         let n = std::io::BufRead::read_line(&mut errors, &mut seen).expect("text");
         assert!(n > 0, "it ended before it measured: {seen}");
     }
-    // SAFETY: our own child, which has not been waited for.
-    unsafe { libc::kill(child.id().cast_signed(), libc::SIGINT) };
+    // SAFETY: our own child or its group, which has not been waited for.
+    unsafe { libc::kill(target(child.id().cast_signed()), libc::SIGINT) };
     std::io::Read::read_to_string(&mut errors, &mut seen).expect("text");
     assert_eq!(child.wait().expect("it ends").code(), Some(130), "{seen}");
+    seen
+}
+
+#[test]
+fn an_interrupt_leaves_a_whole_record() {
+    let root = checkout("interrupt");
+    let seen = interrupted(xtask("bench v05 v06 --save").current_dir(&root), |child| child);
     let last = seen.lines().last().unwrap_or_default();
     assert_eq!(last, "interrupted; 1 measurement is saved in book/data/test-100.json");
     let record = Record::load(&root.join("book/data/test-100.json")).expect("a whole record");
@@ -427,19 +433,9 @@ fn a_sitting_that_is_interrupted_keeps_what_was_measured() {
     program(&root.join("nvidia-smi"), "#!/bin/sh\necho NVIDIA Test 100\n");
     let path = format!("{}:{}", root.display(), std::env::var("PATH").expect("a path"));
     let mut command = xtask("measure times");
-    command.env("FAKE", "slow").env("PATH", path).current_dir(&root);
     // A group of its own, all of which gets the signal, as by Ctrl-C.
-    let mut child = spawn(std::os::unix::process::CommandExt::process_group(&mut command, 0));
-    let mut errors = std::io::BufReader::new(child.stderr.take().expect("piped"));
-    let mut seen = String::new();
-    while !seen.contains("ms\n") {
-        let n = std::io::BufRead::read_line(&mut errors, &mut seen).expect("text");
-        assert!(n > 0, "it ended before it measured: {seen}");
-    }
-    // SAFETY: the group of our own child, which has not been waited for.
-    unsafe { libc::kill(-child.id().cast_signed(), libc::SIGINT) };
-    std::io::Read::read_to_string(&mut errors, &mut seen).expect("text");
-    assert_eq!(child.wait().expect("it ends").code(), Some(130), "{seen}");
+    std::os::unix::process::CommandExt::process_group(command.env("PATH", path).current_dir(&root), 0);
+    let seen = interrupted(&mut command, |group| -group);
     assert!(seen.ends_with("what was measured is saved; go on with: xtask measure\n"), "{seen}");
     let record = Record::load(&root.join("book/data/test-100.json")).expect("a whole record");
     assert!(!record.measurements.is_empty());
