@@ -34,7 +34,7 @@ pub fn python_packages() -> Vec<PathBuf> {
 /// moment, so its folders come last.
 pub fn cublas_folders() -> impl Iterator<Item = PathBuf> {
     let installed = toolkits().flat_map(|root| ["lib64", "targets/x86_64-linux/lib"].map(|end| root.join(end)));
-    let packages = std::iter::once_with(python_packages).flatten();
-    let packages = packages.flat_map(|root| ["nvidia/cublas/lib", "nvidia/cu13/lib"].map(|end| root.join(end)));
+    let packages = std::iter::once_with(python_packages).flatten().map(|root| root.join("nvidia"));
+    let packages = packages.flat_map(std::fs::read_dir).flatten().flatten().map(|entry| entry.path().join("lib"));
     installed.chain(packages.filter(|folder| folder.is_dir()))
 }
