@@ -188,8 +188,10 @@ impl Launch {
             Some(block) => waves.reach(chip, code.instructions.len(), block, &neighbours, &listed),
             None => Reach::default(),
         };
-        let begins_early =
-            request.options.begins_early && executed().any(|instruction| instruction.operation == Operation::Acqbulk);
+        // Blocks without room beside those of the launch before start as late as those of any launch.
+        let fits_twice = 2 * n_blocks <= resident * u64::from(order.sms);
+        let awaits_launch = || executed().any(|instruction| instruction.operation == Operation::Acqbulk);
+        let begins_early = request.options.begins_early && fits_twice && awaits_launch();
         let (launch_ns, drain_ns) = match begins_early {
             false => (chip.launch_ns, chip.drain_ns),
             true => (chip.dependent_launch_ns, chip.dependent_drain_ns),
