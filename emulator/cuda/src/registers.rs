@@ -108,19 +108,14 @@ fn live(graph: &Graph) -> Option<Live> {
     if words * 64 * graph.order.len() > MAX_BITS {
         return None;
     }
-    let mut used_first: HashMap<Block, Vec<u64>> = HashMap::default();
+    let mut out: HashMap<Block, Vec<u64>> = graph.order.iter().map(|&block| (block, vec![0; words])).collect();
+    // Values needed at the start of each block: at first those that it uses itself.
+    let mut into: HashMap<Block, Vec<u64>> = out.clone();
     for &(block, value) in last.keys() {
-        if let Some(&number) = numbers.get(&value)
-            && (graph.at(value).block != block || graph.op(value) == Op::Phi)
-        {
-            let bits = used_first.entry(block).or_insert_with(|| vec![0; words]);
-            if graph.at(value).block != block {
-                bits[number / 64] |= 1 << (number % 64);
-            }
+        if let Some(&number) = numbers.get(&value).filter(|_| graph.at(value).block != block) {
+            into.entry(block).or_default()[number / 64] |= 1 << (number % 64);
         }
     }
-    let mut out: HashMap<Block, Vec<u64>> = graph.order.iter().map(|&block| (block, vec![0; words])).collect();
-    let mut into: HashMap<Block, Vec<u64>> = out.clone();
     loop {
         let mut changed = false;
         for &block in graph.order.iter().rev() {
@@ -139,22 +134,13 @@ fn live(graph: &Graph) -> Option<Live> {
             }
             if bits != out[&block] {
                 changed = true;
-                let mut inside = bits.clone();
+                out.insert(block, bits.clone());
                 for value in data.phis.iter().chain(&data.code) {
                     let number = numbers[value];
-                    inside[number / 64] &= !(1 << (number % 64));
+                    bits[number / 64] &= !(1 << (number % 64));
                 }
-                if let Some(first) = used_first.get(&block) {
-                    inside.iter_mut().zip(first).for_each(|(to, from)| *to |= from);
-                }
-                into.insert(block, inside);
-                out.insert(block, bits);
-            } else if let Some(first) = used_first.get(&block)
-                && into[&block].iter().zip(first).any(|(to, from)| from & !to != 0)
-            {
-                changed = true;
-                let inside = into.get_mut(&block).expect("each block has a set");
-                inside.iter_mut().zip(first).for_each(|(to, from)| *to |= from);
+                let into = into.entry(block).or_default();
+                into.iter_mut().zip(bits).for_each(|(to, from)| *to |= from);
             }
         }
         if !changed {
