@@ -52,7 +52,7 @@ impl Lowering<'_> {
         // The name is known in its own first value, as in C++.
         let object = self.local(&one.name, ty, align);
         if let Some(value) = &one.value {
-            self.initialize(&object, Some(value), one.span)?;
+            self.initialize(&object, Some(value))?;
         } else if object.ty.is_const {
             return error(one.name.span, format!("the constant `{}` has no value", one.name.text))
                 .help("write ` = ` and the value");
@@ -165,7 +165,7 @@ impl Lowering<'_> {
     }
 
     /// Stores the first value of a variable, also where it is constant.
-    pub(super) fn initialize(&mut self, to: &Lvalue, value: Option<&Initializer>, span: Span) -> Result<()> {
+    pub(super) fn initialize(&mut self, to: &Lvalue, value: Option<&Initializer>) -> Result<()> {
         match value {
             Some(Initializer::Expression(value)) => {
                 if let Type::Array(..) = to.ty.ty {
@@ -179,11 +179,12 @@ impl Lowering<'_> {
             Some(Initializer::Arguments(span, list)) => {
                 let list: Vec<Initializer> = list.iter().cloned().map(Initializer::Expression).collect();
                 let is_scalar = to.ty.ty.num().is_some();
-                let default = |this: &mut Self| this.dim3_default(to);
                 match &list[..] {
-                    [one] if is_scalar => self.initialize(to, Some(one), *span),
+                    [one] if is_scalar => self.initialize(to, Some(one)),
                     _ if matches!(&to.ty.ty, Type::Struct(of) if of.name == "dim3") => {
-                        default(self);
+                        // A dimension that is not given is 1.
+                        let one = self.graph.bits(Class::I32, 1);
+                        self.initial(to, &Rvalue { ty: to.ty.ty.clone(), parts: vec![one; 3] });
                         self.fill(to, &mut list.iter().peekable(), false)
                     }
                     _ => unsupported(*span, format!("a constructor of `{}`", to.ty)),
@@ -191,32 +192,21 @@ impl Lowering<'_> {
             }
             Some(Initializer::List(span, list)) => {
                 let mut rest = list.iter().peekable();
-                match (&to.ty.ty, &list[..]) {
-                    (Type::Struct(_), [Initializer::Expression(one)]) => {
-                        let found = self.rvalue(one)?;
-                        if found.ty == to.ty.ty {
-                            self.initial(to, &found);
-                            return Ok(());
-                        }
-                        self.fill(to, &mut rest, true)?;
+                if let (Type::Struct(_), [Initializer::Expression(one)]) = (&to.ty.ty, &list[..]) {
+                    let found = self.rvalue(one)?;
+                    if found.ty == to.ty.ty {
+                        self.initial(to, &found);
+                        return Ok(());
                     }
-                    _ => self.fill(to, &mut rest, true)?,
                 }
+                self.fill(to, &mut rest, true)?;
                 if rest.peek().is_some() {
                     return error(*span, format!("there are more values than `{}` has room for", to.ty));
                 }
                 Ok(())
             }
-            None => {
-                let _ = span;
-                self.fill(to, &mut [].iter().peekable(), true)
-            }
+            None => self.fill(to, &mut [].iter().peekable(), true),
         }
-    }
-
-    fn dim3_default(&mut self, to: &Lvalue) {
-        let one = self.graph.bits(Class::I32, 1);
-        self.initial(to, &Rvalue { ty: to.ty.ty.clone(), parts: vec![one; 3] });
     }
 
     /// Fills a variable from a list; what the list does not reach is zero.
@@ -238,12 +228,8 @@ impl Lowering<'_> {
             scalar => {
                 let num = scalar.num().unwrap_or(crate::ssa::Num::S32);
                 return match rest.next() {
-                    Some(Initializer::List(span, list)) if list.len() <= 1 => self.initialize(
-                        to,
-                        list.first().or(Some(&Initializer::List(*span, Vec::new()))).filter(|_| !list.is_empty()),
-                        *span,
-                    ),
-                    Some(one) => self.initialize(to, Some(one), span_of(one)),
+                    Some(Initializer::List(_, list)) if list.len() <= 1 => self.initialize(to, list.first()),
+                    Some(one) => self.initialize(to, Some(one)),
                     None if zeros => {
                         let zero = self.graph.bits(num.class(), 0);
                         self.store_scalar(to.address, num, zero, to.ty.is_volatile, num.bytes() as u8);
@@ -258,9 +244,8 @@ impl Lowering<'_> {
             let part = Lvalue { address, ty };
             match (&part.ty.ty, rest.peek()) {
                 (_, None) if !zeros => return Ok(()),
-                (Type::Array(..) | Type::Struct(_), Some(Initializer::List(span, list))) => {
-                    rest.next();
-                    self.initialize(&part, Some(&Initializer::List(*span, list.clone())), *span)?;
+                (Type::Array(..) | Type::Struct(_), Some(Initializer::List(..))) => {
+                    self.initialize(&part, rest.next())?;
                 }
                 (Type::Struct(_), Some(Initializer::Expression(one))) => {
                     // One value of the type, or the first of its members.
@@ -334,7 +319,7 @@ impl Lowering<'_> {
             Some(value) => {
                 let ty = ty.clone().expect("auto needs an expression");
                 let object = self.local(&one.name, Type::clone(&ty.ty).into(), None);
-                self.initialize(&object, Some(value), one.span)?;
+                self.initialize(&object, Some(value))?;
                 let mut parts = Vec::new();
                 for (offset, num) in ty.ty.parts().unwrap_or_default() {
                     self.steps += 1;

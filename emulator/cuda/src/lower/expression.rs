@@ -185,7 +185,7 @@ impl Lowering<'_> {
                     }
                     _ => Initializer::List(one.span, list.clone()),
                 };
-                self.initialize(&object, Some(&list), one.span)?;
+                self.initialize(&object, Some(&list))?;
                 self.read(&object, one.span)
             }
             ExpressionKind::SizeofType(ty) => {
@@ -606,40 +606,23 @@ impl Lowering<'_> {
     }
 
     fn assign(&mut self, op: Option<BinaryOp>, to: &Expression, value: &Expression, span: Span) -> Result<Lvalue> {
-        let (place, found) = match op {
-            None => {
-                let found = self.rvalue(value)?;
-                (self.lvalue(to)?, found)
-            }
-            Some(op) => {
-                // C++17: the right side first.
-                let right = self.rvalue(value)?;
-                let place = self.lvalue(to)?;
-                self.may_change(&place, to.span)?;
-                let left = self.read(&place, to.span)?;
-                let left_is_array = matches!(place.ty.ty, Type::Array(..));
-                if left_is_array {
-                    return Err(self.is_a_row(to, &place));
-                }
-                let result = self.binary(op, &left, &right, span)?;
-                (place, result)
-            }
-        };
+        // C++17: the right side first.
+        let mut found = self.rvalue(value)?;
+        let place = self.lvalue(to)?;
         self.may_change(&place, to.span)?;
         if let Type::Array(..) = place.ty.ty {
-            return Err(self.is_a_row(to, &place));
+            let text = self.sources.text(to.span);
+            return error(to.span, format!("`{text}` is an array of `{}`, and arrays cannot be assigned to", place.ty))
+                .label("an index is missing")
+                .help(format!("write `{text}[…]` for an element of it"));
+        }
+        if let Some(op) = op {
+            let left = self.read(&place, to.span)?;
+            found = self.binary(op, &left, &found, span)?;
         }
         let found = self.convert(&found, &place.ty.ty, value.span)?;
         self.initial(&place, &found);
         Ok(place)
-    }
-
-    fn is_a_row(&self, to: &Expression, place: &Lvalue) -> Box<Message> {
-        let text = self.sources.text(to.span);
-        Message::error(to.span, format!("`{text}` is an array of `{}`, and arrays cannot be assigned to", place.ty))
-            .label("an index is missing")
-            .help(format!("write `{text}[…]` for an element of it"))
-            .into()
     }
 
     fn may_change(&self, place: &Lvalue, span: Span) -> Result<()> {

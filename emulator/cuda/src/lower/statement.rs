@@ -120,7 +120,7 @@ impl Lowering<'_> {
             }
             (Some(value), _) => {
                 if let Some(result) = self.frame().result.clone() {
-                    self.initialize(&result, Some(value), span)?;
+                    self.initialize(&result, Some(value))?;
                 }
             }
         }
@@ -481,16 +481,13 @@ impl Lowering<'_> {
         let start = self.graph.current;
         let [then_block, else_block, join] = [(); 3].map(|()| self.graph.block());
         self.graph.end(End::Branch(condition, then_block, else_block));
-        let begin = |this: &mut Self, block: Block| {
-            this.graph.go_on(block);
-        };
         let is_simple = |this: &mut Self, block: Block| {
             this.graph.current == block && this.graph.is_open() && !this.graph.changes(block, start)
         };
-        begin(self, then_block);
+        self.graph.go_on(then_block);
         let a = then(self)?;
         let (a_end, a_simple) = (self.graph.current, is_simple(self, then_block));
-        begin(self, else_block);
+        self.graph.go_on(else_block);
         let b = otherwise(self)?;
         let (b_end, b_simple) = (self.graph.current, is_simple(self, else_block));
         let ty = self.common_type(&a, &b, span)?;
