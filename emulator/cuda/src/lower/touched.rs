@@ -16,18 +16,11 @@ pub(super) struct Touched {
     pub is_complex: bool,
     /// Expressions and statements: a measure of size.
     pub size: usize,
-    /// True if there is a loop, a barrier or another call, which the size does not measure.
-    pub loops: usize,
+    /// Barriers and other calls, which the size does not measure.
     pub calls: usize,
 }
 
 impl Touched {
-    fn root(&mut self, one: &Expression) {
-        let mut names = std::mem::take(&mut self.names);
-        Self::add_root(one, &mut names);
-        self.names = names;
-    }
-
     fn add_root(one: &Expression, names: &mut HashSet<Rc<str>>) {
         match &one.kind {
             ExpressionKind::Name { name, .. } => {
@@ -51,7 +44,7 @@ impl Touched {
         match &one.kind {
             ExpressionKind::Unary(op, of) => {
                 if *op == UnaryOp::Address {
-                    self.root(of);
+                    Self::add_root(of, &mut self.names);
                 }
                 self.is_complex |= matches!(op, UnaryOp::Address | UnaryOp::Deref);
                 self.expression(of);
@@ -66,13 +59,13 @@ impl Touched {
                 self.expression(b);
             }
             ExpressionKind::Assign(_, to, value) => {
-                self.root(to);
+                Self::add_root(to, &mut self.names);
                 self.is_complex |= !matches!(to.kind, ExpressionKind::Name { .. });
                 self.expression(to);
                 self.expression(value);
             }
             ExpressionKind::Step { of, .. } => {
-                self.root(of);
+                Self::add_root(of, &mut self.names);
                 self.is_complex |= !matches!(of.kind, ExpressionKind::Name { .. });
                 self.expression(of);
             }
@@ -112,7 +105,7 @@ impl Touched {
         if let (crate::tree::TypeKind::Reference(to), Some(Initializer::Expression(value))) = (&one.ty.kind, &one.value)
             && !to.is_const
         {
-            self.root(value);
+            Self::add_root(value, &mut self.names);
         }
         if let Some(value) = &one.value {
             // A pointer may be to an array.
@@ -135,12 +128,10 @@ impl Touched {
                 parts.into_iter().flatten().for_each(|one| self.statement(one));
             }
             StatementKind::For { first, condition, step, body, .. } => {
-                self.loops += 1;
                 [condition, step].into_iter().flatten().for_each(|one| self.expression(one));
                 [first.as_ref(), Some(body)].into_iter().flatten().for_each(|one| self.statement(one));
             }
             StatementKind::DoWhile { body, condition, .. } => {
-                self.loops += 1;
                 self.expression(condition);
                 self.statement(body);
             }
