@@ -57,11 +57,9 @@ pub(crate) fn module(kernels: Vec<Kernel>, symbols: &[String], sources: &Sources
 /// Variables that the host can reach stay, others only where they are used.
 fn is_kept(graph: &Graph, object: &Object) -> bool {
     let is_used = || {
-        graph.order.iter().any(|&block| {
-            graph.data(block).code.iter().any(|&value| match graph.op(value) {
-                Op::Address(number) => graph.objects[number as usize].name == object.name,
-                _ => false,
-            })
+        passes::all_code(graph).any(|value| match graph.op(value) {
+            Op::Address(number) => graph.objects[number as usize].name == object.name,
+            _ => false,
         })
     };
     !object.is_constexpr && object.space != Space::Shared || is_used()
@@ -363,17 +361,11 @@ impl Emitter {
 
     fn lay_out_frame(&mut self) {
         let graph = &self.kernel.graph;
-        for &block in &graph.order {
-            for &value in &graph.data(block).code {
-                if let Op::Address(number) = graph.op(value)
-                    && graph.objects[number as usize].space == Space::Local
-                {
-                    self.frame.insert(number, 0);
-                }
-            }
-        }
-        let mut numbers: Vec<u32> = self.frame.keys().copied().collect();
-        numbers.sort_unstable();
+        let local = |value| match graph.op(value) {
+            Op::Address(number) if graph.objects[number as usize].space == Space::Local => Some(number),
+            _ => None,
+        };
+        let numbers: std::collections::BTreeSet<u32> = passes::all_code(graph).filter_map(local).collect();
         for number in numbers {
             let object = &graph.objects[number as usize];
             self.frame_bytes = self.frame_bytes.next_multiple_of(object.align);
@@ -609,11 +601,7 @@ impl Emitter {
             };
             return (Operand::Address { base: Some(symbol), offset }, space);
         }
-        if self.graph().constant_of(base).is_some() {
-            let register = self.in_register(base);
-            return (Operand::Address { base: Some(register), offset }, space);
-        }
-        let register = self.register(base);
+        let register = self.in_register(base);
         (Operand::Address { base: Some(register), offset }, space)
     }
 
@@ -681,13 +669,8 @@ impl Emitter {
                 let is_float = matches!(of, Class::F32 | Class::F64);
                 let is_order = !matches!(compare, Compare::Eq | Compare::Ne);
                 let word = match compare {
-                    Compare::Eq => "eq",
                     Compare::Ne if is_float => "neu",
-                    Compare::Ne => "ne",
-                    Compare::Lt => "lt",
-                    Compare::Le => "le",
-                    Compare::Gt => "gt",
-                    Compare::Ge => "ge",
+                    _ => ["eq", "ne", "lt", "le", "gt", "ge"][compare as usize],
                 };
                 let ty = match of {
                     Class::F32 | Class::F64 => class_name(of),

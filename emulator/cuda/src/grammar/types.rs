@@ -1,5 +1,7 @@
 //! Types: specifiers and declarators, folded into one [`TypeName`].
 
+use std::rc::Rc;
+
 use crate::lex::{Kind, one_of};
 use crate::message::Message;
 use crate::source::Span;
@@ -76,7 +78,7 @@ impl Parser {
         let start = self.at;
         let (mut is_const, mut is_volatile, mut is_extern, mut is_static) = (false, false, false, false);
         // Words of integers, such as `unsigned long long`.
-        let mut words: Vec<&str> = Vec::new();
+        let mut words: Vec<Rc<str>> = Vec::new();
         let mut base: Option<TypeKind> = None;
         let mut first_of_type = None;
         let mut result = Specifiers {
@@ -133,12 +135,7 @@ impl Parser {
                     self.expect(")")?;
                     continue;
                 }
-                "signed" => words.push("signed"),
-                "unsigned" => words.push("unsigned"),
-                "short" => words.push("short"),
-                "long" => words.push("long"),
-                "int" => words.push("int"),
-                "char" => words.push("char"),
+                "signed" | "unsigned" | "short" | "long" | "int" | "char" => words.push(token.text.clone()),
                 "float" => base = Some(TypeKind::Float),
                 "double" => base = Some(TypeKind::Double),
                 "bool" => base = Some(TypeKind::Bool),
@@ -166,23 +163,19 @@ impl Parser {
             }
             self.bump();
         }
-        let is_long = |n| words.iter().filter(|word| **word == "long").count() >= n;
-        let has = |word| words.contains(&word);
+        let n = |word: &str| words.iter().filter(|one| ***one == *word).count();
         let kind = match base {
-            Some(TypeKind::Double) if is_long(1) => return Err(self.refuse(self.previous(), "`long double`")),
+            Some(TypeKind::Double) if n("long") > 0 => return Err(self.refuse(self.previous(), "`long double`")),
             Some(kind) => kind,
-            None if words == ["char"] => TypeKind::Char,
+            None if matches!(&words[..], [one] if **one == *"char") => TypeKind::Char,
             None if !words.is_empty() => {
-                let bits = if has("char") {
-                    8
-                } else if has("short") {
-                    16
-                } else if is_long(1) {
-                    64
-                } else {
-                    32
+                let bits = match () {
+                    () if n("char") > 0 => 8,
+                    () if n("short") > 0 => 16,
+                    () if n("long") > 0 => 64,
+                    () => 32,
                 };
-                TypeKind::Int { bits, is_signed: !has("unsigned"), is_long_long: is_long(2) }
+                TypeKind::Int { bits, is_signed: n("unsigned") == 0, is_long_long: n("long") > 1 }
             }
             None => return Err(self.unexpected("a type")),
         };

@@ -163,8 +163,7 @@ impl Lowering<'_> {
         &mut self, name: &str, values: &[Rvalue], nums: &[Num], spans: &[Span], span: Span,
     ) -> Result<Vec<Value>> {
         if values.len() != nums.len() {
-            let s = if nums.len() == 1 { "" } else { "s" };
-            return error(span, format!("`{name}` takes {} argument{s}, and {} are given", nums.len(), values.len()));
+            return wrong_number(name, nums.len(), values, span);
         }
         let mut parts = Vec::new();
         for ((value, &num), &span) in values.iter().zip(nums).zip(spans) {
@@ -268,14 +267,7 @@ impl Lowering<'_> {
         };
         let mut ty = match values.first() {
             Some(first) if values.len() == n => self.promoted(first, span)?.ty,
-            _ => {
-                let text = format!(
-                    "`{name}` takes {n} argument{}, and {} are given",
-                    if n == 1 { "" } else { "s" },
-                    values.len()
-                );
-                return error(span, text);
-            }
+            _ => return wrong_number(name, n, values, span),
         };
         for value in values {
             let value = self.promoted(value, span)?;
@@ -429,7 +421,7 @@ impl Lowering<'_> {
         let Some(op) = OPERATIONS.into_iter().find(|known| *known == word) else { return Ok(None) };
         let n = if op == "cas" { 3 } else { 2 };
         if values.len() != n {
-            return error(span, format!("`{name}` takes {n} arguments, and {} are given", values.len()));
+            return wrong_number(name, n, values, span);
         }
         let Type::Pointer(to) = &values[0].ty else {
             let text =
@@ -477,4 +469,9 @@ impl Lowering<'_> {
         let value = if is_bits { self.graph.make(Op::Bits, Class::F32, &[value]) } else { value };
         Ok(Some(Rvalue { ty: to.ty.clone(), parts: vec![value] }))
     }
+}
+
+fn wrong_number<T>(name: &str, takes: usize, values: &[Rvalue], span: Span) -> Result<T> {
+    let s = if takes == 1 { "" } else { "s" };
+    error(span, format!("`{name}` takes {takes} argument{s}, and {} are given", values.len()))
 }

@@ -184,7 +184,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn argument(&mut self, one: &TemplateArgument) -> Result<Argument> {
-        let value = match one {
+        let (span, value) = match one {
             TemplateArgument::Type(ty) => {
                 // A plain name may be that of a value.
                 if let TypeKind::Named { name, arguments } = &ty.kind
@@ -192,16 +192,12 @@ impl Lowering<'_> {
                     && let Some(Binding::Variable(_) | Binding::Constant(_)) = self.find(&name.text)?
                 {
                     let kind = crate::tree::ExpressionKind::Name { scope: None, name: name.clone(), arguments: None };
-                    self.rvalue(&crate::tree::Expression { span: ty.span, kind })?
+                    (ty.span, self.rvalue(&crate::tree::Expression { span: ty.span, kind })?)
                 } else {
                     return Ok(Argument::Type(self.resolve(ty)?));
                 }
             }
-            TemplateArgument::Value(value) => self.rvalue(value)?,
-        };
-        let span = match one {
-            TemplateArgument::Type(ty) => ty.span,
-            TemplateArgument::Value(value) => value.span,
+            TemplateArgument::Value(value) => (value.span, self.rvalue(value)?),
         };
         if value.parts.len() != 1 || self.graph.constant_of(value.parts[0]).is_none() {
             return error(span, "a template's argument must be known when the kernel is compiled")
