@@ -98,7 +98,29 @@ pub trait Values {
     fn present(&self, lane: u32, offset: u32, bytes: u32) -> u64;
 }
 
-impl Touch<'_> {
+impl<'a> Touch<'a> {
+    /// Returns a plain access of these lanes, all of them at `base`, and without the values of a write.
+    pub(crate) fn of_lanes(
+        kind: AccessMark, (instr, warp, mask): (u32, u32, LaneMask), base: u64, runs: &'a [ByteRun], pattern: u64,
+    ) -> Self {
+        Self {
+            kind,
+            strong: false,
+            instr,
+            warp,
+            mask,
+            distinct: mask,
+            base,
+            bytes: runs[0].bytes,
+            runs,
+            cells: Cells::default(),
+            lanes: &[0; 32],
+            pattern,
+            overlapping: false,
+            values: None,
+        }
+    }
+
     /// Returns the first unit of `1 << shift` bytes, where `cells` says which units follow.
     #[inline(always)]
     pub(super) fn first_unit(&self, shift: u32) -> Option<u64> {

@@ -1,6 +1,6 @@
 //! Accesses that go wrong or lie in several places: looked up lane by lane.
 
-use crate::check::race::{ByteRun, Cells, Touch};
+use crate::check::race::{ByteRun, Touch};
 use crate::check::{AccessKind, AccessProblem, BadAccess, InstrThread, MistakeDetails, RemoteProblem};
 use crate::lane_mask::LaneMask;
 use crate::memory::{Slot, rules};
@@ -248,22 +248,11 @@ fn check_remote(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lanes: LaneMask,
 
 fn report_access(worker: &mut Worker<'_>, spec: &AccessSpec<'_>, lane: usize, address: u64, space: MemSpace) {
     worker.access.serial += 1;
-    let touch = Touch {
-        kind: spec.mark(),
-        strong: spec.order.is_strong(),
-        instr: worker.job.instr_at(spec.pc),
-        warp: worker.warp.index,
-        mask: LaneMask::of(lane),
-        distinct: LaneMask::of(lane),
-        base: if space == MemSpace::Shared { address - window::SHARED } else { address },
-        bytes: spec.bytes,
-        runs: &[ByteRun { start: 0, bytes: spec.bytes }],
-        cells: Cells::default(),
-        lanes: &[0; 32],
-        pattern: worker.access.serial,
-        overlapping: false,
-        values: None,
-    };
+    let by = (worker.job.instr_at(spec.pc), worker.warp.index, LaneMask::of(lane));
+    let base = if space == MemSpace::Shared { address - window::SHARED } else { address };
+    let runs = [ByteRun { start: 0, bytes: spec.bytes }];
+    let touch = Touch::of_lanes(spec.mark(), by, base, &runs, worker.access.serial);
+    let touch = Touch { strong: spec.order.is_strong(), ..touch };
     match space {
         MemSpace::Shared => {
             if let Some(races) = &mut worker.checks.shared_races {

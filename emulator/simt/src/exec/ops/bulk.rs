@@ -3,7 +3,7 @@
 //! They are performed as late as the program allows, so that a forgotten wait shows: a load when a thread waits for the
 //! barrier that receives its bytes, a store when its thread waits for its group or when the block ends.
 
-use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
+use crate::check::race::{AccessMark, ByteRun, Touch};
 use crate::check::{InstrThread, MistakeDetails, PhaseId};
 use crate::{lane_mask::LaneMask, memory::relaxed};
 use program::{RANK_SHIFT, window};
@@ -102,22 +102,9 @@ impl Worker<'_> {
             for at in (0..run.bytes).step_by(TOUCH as usize).filter(|_| run.global.is_some()) {
                 let bytes = (run.bytes - at).min(TOUCH);
                 *serial += 1;
-                let touch = Touch {
-                    kind: AccessMark::Read,
-                    strong: false,
-                    instr: copy.by.instr,
-                    warp,
-                    mask: LaneMask::of(lane as usize),
-                    distinct: LaneMask::of(lane as usize),
-                    base: u64::from(run.shared + at),
-                    bytes,
-                    runs: &[ByteRun { start: 0, bytes }],
-                    cells: Cells::default(),
-                    lanes: &[0; 32],
-                    pattern: *serial,
-                    overlapping: false,
-                    values: None,
-                };
+                let by = (copy.by.instr, warp, LaneMask::of(lane as usize));
+                let runs = [ByteRun { start: 0, bytes }];
+                let touch = Touch::of_lanes(AccessMark::Read, by, u64::from(run.shared + at), &runs, *serial);
                 races.access(&touch, collector);
             }
         }

@@ -1,6 +1,6 @@
 //! Checks of products of a warpgroup.
 
-use crate::check::race::{AccessMark, ByteRun, Cells, Touch};
+use crate::check::race::{AccessMark, ByteRun, Touch};
 use crate::check::{AccessKind, BadAccess, BadWgmma, MistakeDetails};
 use crate::{lane_mask::LaneMask, memory::rules};
 use program::mma::warpgroup::{self, Descriptor, PIECE, WARP_ROWS, WARPS};
@@ -224,22 +224,8 @@ impl Worker<'_> {
                 }
             }
             let mask = LaneMask::from_bits(u32::MAX >> (32 - some.len()));
-            let touch = Touch {
-                kind: AccessMark::Read,
-                strong: false,
-                instr,
-                warp,
-                mask,
-                distinct: mask,
-                base: base.into(),
-                bytes: PIECE,
-                runs: &runs,
-                cells: Cells::default(),
-                lanes: &lanes,
-                pattern: self.access.serial,
-                overlapping: false,
-                values: None,
-            };
+            let touch = Touch::of_lanes(AccessMark::Read, (instr, warp, mask), base.into(), &runs, self.access.serial);
+            let touch = Touch { bytes: PIECE, lanes: &lanes, ..touch };
             if let Some(races) = &mut self.checks.shared_races {
                 races.access(&touch, &mut self.block.collector);
             }
