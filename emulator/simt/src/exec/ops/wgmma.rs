@@ -116,22 +116,14 @@ impl Worker<'_> {
     fn wait_until(&mut self, end: u64, pc: u32) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
+        let mut lives = (0..WARPS).zip(self.lives(first));
         let group = self.block.warpgroups.of(warp);
         let from = group.first;
         let missing = |number: u64, at: u32| {
             let product = &group.products[group.place(number)];
             product.parts[at as usize].is_none()
         };
-        let mut waits = false;
-        for index in 0..WARPS {
-            let lives = match self.block.warps.get((first + index) as usize) {
-                Some(_) if first + index == warp => true,
-                Some(other) => !other.live.is_empty(),
-                None => false,
-            };
-            waits |= lives && end > from && missing(end - 1, index);
-        }
-        if waits {
+        if end > from && lives.any(|(at, lives)| (first + at == warp || lives) && missing(end - 1, at)) {
             self.warp.fiber.set_pc(pc);
             self.warp.fiber.wait_instr = self.job.instr_at(pc);
             self.warp.fiber.state = FiberState::Warpgroup;
@@ -162,6 +154,12 @@ impl Worker<'_> {
         ControlFlow::Continue(())
     }
 
+    /// Returns which of the four warps from `first` on have not exited.
+    fn lives(&self, first: u32) -> [bool; WARPS as usize] {
+        let warps = &self.block.warps;
+        std::array::from_fn(|at| warps.get(first as usize + at).is_some_and(|warp| !warp.live.is_empty()))
+    }
+
     /// Waits for the oldest product in place of the program.
     fn make_room(&mut self, pc: u32) -> ControlFlow<AfterOp> {
         let warp = self.warp.index;
@@ -178,10 +176,8 @@ impl Worker<'_> {
     fn retire(&mut self) {
         let warp = self.warp.index;
         let first = warp / WARPS * WARPS;
-        let lives: [bool; WARPS as usize] = std::array::from_fn(|at| {
-            let other = self.block.warps.get(first as usize + at);
-            first + at as u32 == warp || other.is_some_and(|other| !other.live.is_empty())
-        });
+        let mut lives = self.lives(first);
+        lives[(warp - first) as usize] = true;
         let group = self.block.warpgroups.of(warp);
         let done = group.warps.iter().zip(lives).filter(|(_, lives)| *lives);
         let done = done.map(|(progress, _)| progress.waited).min().unwrap_or(0);

@@ -410,10 +410,7 @@ impl Worker<'_> {
         let found = self.block.warps.iter().enumerate().find_map(|(at, warp)| Some((at, waits(warp)?)));
         let Some((warp, (_, lanes))) = found else { return false };
         let first = warp as u32 / WARPS * WARPS;
-        let is_gone: [bool; WARPS as usize] = std::array::from_fn(|at| {
-            let other = self.block.warps.get(first as usize + at);
-            other.is_none_or(|other| other.live.is_empty())
-        });
+        let lives = self.lives(first);
         let (group, own) = self.block.warpgroups.own(warp as u32);
         // The product that is waited for: the oldest that a warp of the group lacks.
         let lacking =
@@ -421,10 +418,10 @@ impl Worker<'_> {
         let Some(product) = group.products.iter().find(lacking) else { return false };
         let mut warps = 0;
         let mut gone = 0;
-        for (warp_in_group, (part, is_gone)) in product.parts.iter().zip(is_gone).enumerate() {
+        for (warp_in_group, (part, lives)) in product.parts.iter().zip(lives).enumerate() {
             if part.is_none() {
                 warps |= 1 << warp_in_group;
-                gone |= u8::from(is_gone) << warp_in_group;
+                gone |= u8::from(!lives) << warp_in_group;
             }
         }
         let Some(part) = &product.parts[own] else { return false };
