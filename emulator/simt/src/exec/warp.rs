@@ -123,6 +123,17 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
             }
         };
     }
+    // Goes on in the top frame, or ends the turn there.
+    macro_rules! next_frame {
+        () => {{
+            if worker.warp.left < 0 {
+                worker.end_turn();
+                return Pause::EndOfTurn;
+            }
+            reload!();
+            continue;
+        }};
+    }
     macro_rules! pause {
         ($next:expr, $why:expr) => {{
             at.count::<M>(worker, at.pc + 1, $next);
@@ -214,12 +225,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                     }
                     let ways = [(at.lanes & !active, at.pc + 1), (active, *target)];
                     worker.warp.fiber.diverge(&ways, *reconverge);
-                    if worker.warp.left < 0 {
-                        worker.end_turn();
-                        return Pause::EndOfTurn;
-                    }
-                    reload!();
-                    continue;
+                    next_frame!();
                 }
             }
             OpKind::BranchIndexed { index, targets, reconverge } => {
@@ -236,12 +242,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                         [(_, pc)] => worker.warp.fiber.set_pc(pc),
                         _ => worker.warp.fiber.diverge(&ways, *reconverge),
                     }
-                    if worker.warp.left < 0 {
-                        worker.end_turn();
-                        return Pause::EndOfTurn;
-                    }
-                    reload!();
-                    continue;
+                    next_frame!();
                 }
             }
             OpKind::Exit => {
@@ -287,12 +288,7 @@ fn body<M: RunMode>(worker: &mut Worker<'_>) -> Pause {
                         }
                         ControlFlow::Break(AfterOp::Frames) => {
                             at.count::<M>(worker, at.pc + 1, at.pc + 1);
-                            if worker.warp.left < 0 {
-                                worker.end_turn();
-                                return Pause::EndOfTurn;
-                            }
-                            reload!();
-                            continue;
+                            next_frame!();
                         }
                         ControlFlow::Break(AfterOp::Poll) => pause!(at.pc + 1, Pause::Poll),
                         ControlFlow::Break(AfterOp::PollAgain) => {
@@ -504,14 +500,13 @@ impl Worker<'_> {
         let waits = kind != BarrierKind::Arrive;
         self.observe(instr, || Event::Meet { id, threads: count, waits });
         self.warp.fiber.set_pc(position.pc + 1);
-        if kind != BarrierKind::Arrive && self.warp.fiber.lanes() != active {
+        if waits {
             // The other lanes do not wait here but continue in another fiber; those at this position skip the barrier.
-            let others = self.warp.fiber.split(!active);
-            self.block.warps[self.warp.index as usize].fibers.push(others);
+            self.yield_to_other_lanes(active);
         }
         if !self.arrive(kind, id, count, active, instr) {
             Some(Pause::Waits)
-        } else if kind == BarrierKind::Arrive || self.job.n_warps == 1 {
+        } else if !waits || self.job.n_warps == 1 {
             None
         } else {
             // The warp that arrives last does not run first: after a barrier, warps run in index order again.

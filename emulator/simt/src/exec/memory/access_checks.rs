@@ -21,9 +21,8 @@ impl Worker<'_> {
                 guilty |= LaneMask::of(lane);
             }
         }
-        for lane in guilty.iter() {
-            let at = base.wrapping_add(i64::from(self.access.memos[spec.memo].delta[lane]) as u64);
-            self.note_unwritten(lane, at, spec.bytes);
+        if !guilty.is_empty() {
+            self.unwritten(spec, base, guilty);
         }
     }
 
@@ -45,7 +44,7 @@ impl Worker<'_> {
             }
         }
         if unwritten {
-            self.unwritten(spec, window::SHARED + offset as u64);
+            self.unwritten(spec, window::SHARED + offset as u64, memo.mask);
         }
         if spec.kind == AccessKind::Write && !self.block.mbarriers.states.is_empty() {
             self.overwrite_mbarriers(spec, offset);
@@ -109,18 +108,16 @@ impl Worker<'_> {
             }
         }
         if unwritten {
-            self.unwritten(spec, base);
+            self.unwritten(spec, base, memo.mask);
         }
     }
 
-    /// Notes the bytes that nothing wrote, of each lane.
+    /// Notes the bytes that nothing wrote, of each of these lanes.
     #[cold]
     #[inline(never)]
-    fn unwritten(&mut self, spec: AccessSpec<'_>, base: u64) {
-        let memo = &self.access.memos[spec.memo];
-        let (mask, delta) = (memo.mask, memo.delta);
-        for lane in mask.iter() {
-            let at = base.wrapping_add(i64::from(delta[lane]) as u64);
+    fn unwritten(&mut self, spec: AccessSpec<'_>, base: u64, lanes: LaneMask) {
+        for lane in lanes.iter() {
+            let at = base.wrapping_add(i64::from(self.access.memos[spec.memo].delta[lane]) as u64);
             self.note_unwritten(lane, at, spec.bytes);
         }
     }

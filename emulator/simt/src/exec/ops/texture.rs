@@ -59,27 +59,24 @@ fn fetch(object: &TextureObject, t: &Texture, at: [u32; 2]) -> [u32; 4] {
         // A coordinate that is not a number counts as 0; one far outside is clamped.
         *p = if p.is_nan() { 0.0 } else { p.clamp(-1e9, 1e9) };
     }
-    let whole = is_integer(object) || t.ty != Type::F32;
-    if object.filter == FilterMode::Point || whole {
+    let texel = |x: i64, y: i64| match (resolve(object, 0, x, size[0]), resolve(object, 1, y, size[1])) {
+        (Some(x), Some(y)) => raw(object, x, y, t.ty),
+        _ => [0; 4],
+    };
+    if object.filter == FilterMode::Point || is_integer(object) || t.ty != Type::F32 {
         let [x, y] = place.map(|p| p.floor() as i64);
-        return match (resolve(object, 0, x, size[0]), resolve(object, 1, y, size[1])) {
-            (Some(x), Some(y)) => raw(object, x, y, t.ty),
-            _ => [0; 4],
-        };
+        return texel(x, y);
     }
     let (x, a) = corner(place[0]);
     let (y, b) = if t.dims > 1 { corner(place[1]) } else { (0, 0.0) };
-    let texel = |x: i64, y: i64| match (resolve(object, 0, x, size[0]), resolve(object, 1, y, size[1])) {
-        (Some(x), Some(y)) => raw(object, x, y, t.ty).map(f32::from_bits),
-        _ => [0.0; 4],
-    };
     let parts = [
         (texel(x, y), (1.0 - a) * (1.0 - b)),
         (texel(x + 1, y), a * (1.0 - b)),
         (texel(x, y + 1), (1.0 - a) * b),
         (texel(x + 1, y + 1), a * b),
     ];
-    let blend = |i: usize| parts.iter().filter(|(_, w)| *w != 0.0).map(|(texel, w)| texel[i] * w).sum::<f32>();
+    let parts = || parts.iter().filter(|(_, weight)| *weight != 0.0);
+    let blend = |i: usize| parts().map(|(texel, weight)| f32::from_bits(texel[i]) * weight).sum::<f32>();
     std::array::from_fn(|i| blend(i).to_bits())
 }
 
