@@ -15,9 +15,7 @@ use crate::source::{Parameter, Source};
 use crate::trace::{End, Trace};
 use crate::words;
 use program::{InstrInfo, MbarrierKind, MemSpace, OpKind, SourceLoc, TensorWay};
-use simt::check::{
-    AccessProblem, Code, MistakeDetails, MistakeGroup, RaceParty, Severity, ThreadId, block_position, thread_position,
-};
+use simt::check::{AccessProblem, Code, MistakeDetails, MistakeGroup, RaceParty, Severity, ThreadId, coordinates};
 
 /// Columns of a message.
 const WIDTH: usize = 98;
@@ -412,12 +410,12 @@ impl<'a> LaunchContext<'a> {
 
     pub(crate) fn thread_position(&self, thread: u64) -> String {
         let block = self.inputs.request.block;
-        words::position(thread_position(thread, block), block)
+        words::position(coordinates(thread, block), block)
     }
 
     pub(crate) fn block_position(&self, block: u64) -> String {
         let grid = self.inputs.request.grid;
-        words::position(block_position(block, grid), grid)
+        words::position(coordinates(block, grid), grid)
     }
 
     pub(crate) fn threads_per_block(&self) -> u64 {
@@ -487,7 +485,7 @@ impl<'a> LaunchContext<'a> {
         RacingAccess {
             does: party.kind.into(),
             place: self.place(party.instr),
-            block: block_position(party.block, self.inputs.request.grid),
+            block: coordinates(party.block, self.inputs.request.grid),
             thread: party.thread,
         }
     }
@@ -497,8 +495,8 @@ impl<'a> LaunchContext<'a> {
             does,
             instr,
             place: self.place(instr),
-            block: block_position(block, self.inputs.request.grid),
-            thread: thread_position(thread, self.inputs.request.block),
+            block: coordinates(block, self.inputs.request.grid),
+            thread: coordinates(thread, self.inputs.request.block),
             n_threads: n,
         }
     }
@@ -683,8 +681,8 @@ impl Draft {
             instr,
             source: launch.loc(instr),
             place: Some(place),
-            block: block_position(who.block, request.grid),
-            thread: thread_position(who.thread, request.block),
+            block: coordinates(who.block, request.grid),
+            thread: coordinates(who.thread, request.block),
             n_threads: mistake.n_threads,
             n_blocks: mistake.n_blocks,
             ..self.finding(code, text)

@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use program::DecodedKernel;
 use program::text::{InstrText, registers};
-use simt::{check::thread_position, launch::LaunchRequest};
+use simt::{check::coordinates, launch::LaunchRequest};
 
 /// Limit of the search backwards through straight code, in instructions.
 const NEAR: usize = 64;
@@ -323,7 +323,7 @@ fn special(word: &str) -> Option<End> {
 fn special_value(word: &str, thread: ThreadContext<'_>) -> Option<u64> {
     let request = thread.request;
     Some(u64::from(match word.split('.').next()? {
-        "%tid" => thread_position(thread.thread, request.block)[axis(word)?],
+        "%tid" => coordinates(thread.thread, request.block)[axis(word)?],
         "%ctaid" => thread.block[axis(word)?],
         "%ntid" => request.block[axis(word)?],
         "%nctaid" => request.grid[axis(word)?],

@@ -15,7 +15,7 @@ mod testing;
 
 pub use code::{Code, Severity};
 pub(crate) use collect::MAX_RANGES;
-pub use collect::{Collector, MistakeGroup, Mistakes, block_position, thread_position};
+pub use collect::{Collector, MistakeGroup, Mistakes, coordinates};
 pub use mistake::{
     AccessKind, AccessProblem, Astray, BadAccess, BadBarrier, BadOperand, BadTarget, BadTensor, BadWgmma, BarrierGroup,
     BarrierProblem, CopiedBy, CopyInFlight, Elsewhere, InstrThread, KnownOfLoop, MissingOrder, Mistake, MistakeDetails,

@@ -4,7 +4,7 @@ use super::{arrays::Target, subscript::Explained};
 use crate::launch_context::{Draft, LaunchContext, first_thread};
 use crate::trace::{End, ThreadContext};
 use program::{MemSpace, OpKind};
-use simt::check::{AccessKind, BadAccess, MistakeDetails, MistakeGroup, RaceParty, ThreadId, block_position};
+use simt::check::{AccessKind, BadAccess, MistakeDetails, MistakeGroup, RaceParty, ThreadId, coordinates};
 
 /// Returns an access as a noun: `read`, `write`, `atomic update`.
 pub(crate) fn noun(kind: AccessKind) -> &'static str {
@@ -129,7 +129,7 @@ impl<'a> Case<'a> {
 
     fn thread_context(&self) -> ThreadContext<'_> {
         let request = self.launch.inputs.request;
-        ThreadContext { request, block: block_position(self.who.block, request.grid), thread: self.who.thread }
+        ThreadContext { request, block: coordinates(self.who.block, request.grid), thread: self.who.thread }
     }
 
     /// Returns whether the index follows from the thread's position in its block alone.

@@ -12,7 +12,7 @@ use crate::source::expression::{self, Narrow, Overflow};
 use crate::source::text::{has_word, words};
 use crate::{launch_context::LaunchContext, source::Use};
 use program::SourceLoc;
-use simt::check::{AccessKind, ThreadId, block_position, thread_position};
+use simt::check::{AccessKind, ThreadId, coordinates};
 
 /// A use of names, on which their values depend beside the thread: its line, and a name whose value is given. With
 /// `overflow`, values are those of `int` arithmetic.
@@ -277,8 +277,8 @@ impl LaunchContext<'_> {
         if let Some((builtin, axis)) = name.split_once('.') {
             let axis = ["x", "y", "z"].iter().position(|letter| *letter == axis)?;
             return Some(i64::from(match builtin {
-                "threadIdx" => thread_position(thread, request.block)[axis],
-                "blockIdx" => block_position(block, request.grid)[axis],
+                "threadIdx" => coordinates(thread, request.block)[axis],
+                "blockIdx" => coordinates(block, request.grid)[axis],
                 "blockDim" => request.block[axis],
                 "gridDim" => request.grid[axis],
                 _ => return None,

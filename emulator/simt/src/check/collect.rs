@@ -162,7 +162,7 @@ impl Collector {
         };
         let dims = self.block;
         // The coordinates in the grid of the block's first thread.
-        let position = block_position(mistake.block, self.grid);
+        let position = coordinates(mistake.block, self.grid);
         let origin = [0, 1, 2].map(|axis| u64::from(position[axis]) * u64::from(dims[axis]));
         if self.groups.len() >= MAX_GROUPS && !self.groups.contains_key(&key) {
             return;
@@ -181,7 +181,7 @@ impl Collector {
         let new = mistake.mask & !*seen;
         *seen |= mistake.mask;
         for lane in new.numbers() {
-            let thread = thread_position(u64::from(mistake.warp) * 32 + u64::from(lane), dims);
+            let thread = coordinates(u64::from(mistake.warp) * 32 + u64::from(lane), dims);
             for axis in 0..3 {
                 let at = origin[axis] + u64::from(thread[axis]);
                 group.low[axis] = group.low[axis].min(at);
@@ -298,14 +298,10 @@ pub(crate) fn place_of(kernel: &DecodedKernel, instr: u32) -> Option<SourceLoc> 
     kernel.instrs.get(instr as usize).and_then(|info| info.source)
 }
 
-pub fn thread_position(thread: u64, block: [u32; 3]) -> [u32; 3] {
-    let [x, y] = [u64::from(block[0].max(1)), u64::from(block[1].max(1))];
-    [(thread % x) as u32, (thread / x % y) as u32, (thread / (x * y)) as u32]
-}
-
-pub fn block_position(block: u64, grid: [u32; 3]) -> [u32; 3] {
-    let [x, y] = [u64::from(grid[0].max(1)), u64::from(grid[1].max(1))];
-    [(block % x) as u32, (block / x % y) as u32, (block / (x * y)) as u32]
+/// Returns the coordinates of a thread in a block of this size, or of a block in its grid.
+pub fn coordinates(number: u64, size: [u32; 3]) -> [u32; 3] {
+    let [x, y] = [u64::from(size[0].max(1)), u64::from(size[1].max(1))];
+    [(number % x) as u32, (number / x % y) as u32, (number / (x * y)) as u32]
 }
 
 /// Role of an instruction, as far as it decides which instructions are reported as one.

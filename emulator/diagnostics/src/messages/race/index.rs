@@ -7,7 +7,7 @@ use crate::locate::{arrays::Target, case::Case, layout::Outside};
 use crate::messages::rows::{exchanged, wrong_row};
 use crate::trace::End;
 use crate::words::{THREAD_AXES, capital, code};
-use simt::check::{RaceParty, thread_position};
+use simt::check::{RaceParty, coordinates};
 
 impl RaceMessage<'_> {
     /// Returns the reason where one party means another element, past the end of its row.
@@ -71,7 +71,7 @@ impl RaceMessage<'_> {
             return None;
         }
         let thread = self.depends_on_thread();
-        let [one, two] = race.parties.map(|party| thread_position(u64::from(party.thread), request.block));
+        let [one, two] = race.parties.map(|party| coordinates(u64::from(party.thread), request.block));
         let mut differ = (0..3).filter(|axis| one[*axis] != two[*axis]).peekable();
         let first = differ.peek().copied().filter(|_| thread && !self.between_blocks());
         if let Some(axis) = first
