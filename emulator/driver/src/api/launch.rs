@@ -392,14 +392,22 @@ impl Drop for Workspace {
     }
 }
 
+pub(crate) fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
+    Footprint {
+        threads,
+        registers: function::registers(function),
+        shared: u64::from(function.loaded.kernel().shared_static_bytes) + dynamic as u64,
+    }
+}
+
+pub(crate) fn footprint_of(function: &Function, block: [c_uint; 3], dynamic: c_uint) -> Footprint {
+    footprint(function, block.into_iter().fold(1, u32::saturating_mul), dynamic as usize)
+}
+
 /// Checks that all blocks of a cooperative launch are resident at once.
 fn check_cooperative(function: &Function, shape: GridSpec) -> Outcome {
-    let footprint = Footprint {
-        threads: shape.block.iter().copied().fold(1, u32::saturating_mul),
-        registers: function::registers(function),
-        shared: u64::from(function.loaded.kernel().shared_static_bytes) + u64::from(shape.dynamic_shared),
-    };
-    let fit = u64::from(blocks_per_sm(footprint)) * u64::from(limit::SMS);
+    let fit = blocks_per_sm(footprint_of(function, shape.block, shape.dynamic_shared));
+    let fit = u64::from(fit) * u64::from(limit::SMS);
     let blocks = shape.grid.iter().map(|n| u64::from(*n)).fold(1, u64::saturating_mul);
     // A block that is too large by itself gets its own error from the launch.
     if fit > 0 && blocks > fit {

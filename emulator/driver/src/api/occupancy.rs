@@ -3,29 +3,16 @@
 use std::ffi::{c_int, c_uint};
 use std::sync::atomic::Ordering;
 
-use simt::occupancy::{Footprint, SHARED_UNIT, active_clusters, blocks_per_sm};
+use simt::occupancy::{SHARED_UNIT, active_clusters, blocks_per_sm};
 
-use crate::api::function::{max_threads, registers};
-use crate::api::launch::{cluster_dimension, clusters};
+use crate::api::function::max_threads;
+use crate::api::launch::{cluster_dimension, clusters, footprint, footprint_of};
 use crate::api::ready_for;
 use crate::api::{library::function_of, module::Function};
 use crate::attributes::limit;
 use crate::ffi::{In, Out, export};
 use crate::result::*;
 use crate::types::{BlockToShared, Handle, LaunchConfigC};
-
-fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
-    Footprint {
-        threads,
-        registers: registers(function),
-        shared: u64::from(function.loaded.kernel().shared_static_bytes) + dynamic as u64,
-    }
-}
-
-fn footprint_of(function: &Function, config: &LaunchConfigC) -> Footprint {
-    let threads = config.block.iter().copied().fold(1, u32::saturating_mul);
-    footprint(function, threads, config.shared_bytes as usize)
-}
 
 fn clusters_of(function: &Function, config: &LaunchConfigC) -> Outcome<Option<[c_uint; 3]>> {
     // SAFETY: the caller promises as many attributes.
@@ -121,7 +108,7 @@ export! {
         let function = function_of(handle)?;
         let config = config.get()?;
         clusters_of(&function, &config)?;
-        let blocks = blocks_per_sm(footprint_of(&function, &config));
+        let blocks = blocks_per_sm(footprint_of(&function, config.block, config.shared_bytes));
         // The kernel's declaration makes no difference, as on an H200.
         let max_cluster = match function.nonportable_cluster.load(Ordering::Relaxed) {
             0 => limit::CLUSTER_PORTABLE,
@@ -135,7 +122,7 @@ export! {
         let function = function_of(handle)?;
         let config = config.get()?;
         let cluster = clusters_of(&function, &config)?.ok_or(ERROR_INVALID_CLUSTER_SIZE)?;
-        let size = cluster.iter().product();
-        out.put(active_clusters(footprint_of(&function, &config), size) as c_int)
+        let footprint = footprint_of(&function, config.block, config.shared_bytes);
+        out.put(active_clusters(footprint, cluster.iter().product()) as c_int)
     }
 }
