@@ -669,8 +669,13 @@ impl Emitter {
                 let is_float = matches!(of, Class::F32 | Class::F64);
                 let is_order = !matches!(compare, Compare::Eq | Compare::Ne);
                 let word = match compare {
+                    Compare::Eq => "eq",
                     Compare::Ne if is_float => "neu",
-                    _ => ["eq", "ne", "lt", "le", "gt", "ge"][compare as usize],
+                    Compare::Ne => "ne",
+                    Compare::Lt => "lt",
+                    Compare::Le => "le",
+                    Compare::Gt => "gt",
+                    Compare::Ge => "ge",
                 };
                 let ty = match of {
                     Class::F32 | Class::F64 => class_name(of),

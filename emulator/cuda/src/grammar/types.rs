@@ -169,11 +169,14 @@ impl Parser {
             Some(kind) => kind,
             None if matches!(&words[..], [one] if **one == *"char") => TypeKind::Char,
             None if !words.is_empty() => {
-                let bits = match () {
-                    () if n("char") > 0 => 8,
-                    () if n("short") > 0 => 16,
-                    () if n("long") > 0 => 64,
-                    () => 32,
+                let bits = if n("char") > 0 {
+                    8
+                } else if n("short") > 0 {
+                    16
+                } else if n("long") > 0 {
+                    64
+                } else {
+                    32
                 };
                 TypeKind::Int { bits, is_signed: n("unsigned") == 0, is_long_long: n("long") > 1 }
             }
