@@ -5,6 +5,7 @@ use sass::operation::Modifier;
 
 use super::{SassLowering, emit::PendingResult};
 use crate::error::Result;
+use crate::virtual_op::TRUE;
 use arithmetic::lanes::Src;
 use arithmetic::{Builtin, ResultPart, SassStep};
 
@@ -148,7 +149,7 @@ impl SassLowering<'_> {
         let (ty, a, b) = self.compared_floats(operands)?;
         modifiers.push(ty);
         let with = self.predicate(2)?;
-        self.two_predicates("setp", &modifiers, &[a, b, with])
+        self.two_predicates(&modifiers, &[a, b, with])
     }
 
     /// Lowers `FSET`, `HSET2`: all ones, or 1.0 with `BF`.
@@ -185,12 +186,18 @@ impl SassLowering<'_> {
         self.write_predicates(|_, at| Ok([first, both][at]))
     }
 
-    /// Emits both results of a comparison.
-    pub(super) fn two_predicates(&mut self, opcode: &str, modifiers: &[&str], sources: &[Src]) -> Result<()> {
+    /// Emits both results of a comparison `modifiers`, combined with a predicate: the last of `sources`.
+    pub(super) fn two_predicates(&mut self, modifiers: &[&str], mut sources: &[Src]) -> Result<()> {
+        let mut modifiers = modifiers.to_vec();
+        // Of all comparisons, plain ones take the least time.
+        if sources[2] == TRUE as Src && modifiers[1] == "and" {
+            modifiers.remove(1);
+            sources = &sources[..2];
+        }
         let mut writes = Vec::new();
         for (at, part) in [ResultPart::First, ResultPart::Second].into_iter().enumerate() {
             if let Some(dst) = self.wanted_predicate(at) {
-                let function = self.part(opcode, modifiers, part)?;
+                let function = self.part("setp", &modifiers, part)?;
                 writes.push((dst, function));
             }
         }

@@ -379,7 +379,7 @@ impl SassLowering<'_> {
         let (a, b, with) = (self.int(0)?, self.int(1)?, self.predicate(2)?);
         if !self.take_modifier(Modifier::Ex) {
             let modifiers = [name, self.boolean(), ty];
-            return self.two_predicates("setp", &modifiers, &[a, b, with]);
+            return self.two_predicates(&modifiers, &[a, b, with]);
         }
         let low = self.predicate(3)?;
         let both = self.compute("setp", &["eq", "and", ty], &[a, b, low])?;
