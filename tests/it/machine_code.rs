@@ -12,7 +12,7 @@ use records::profile::{Counted, Profile, SHAPES};
 use simt::launch::{CheckLevel, LaunchOptions};
 use simt::module::Module;
 use tests::conformance::{Fixture, answers_in, difference, emulate_machine_code, fixtures, read_code};
-use tests::gpu::{Argument, Geometry, Gpu, Value, clean, options};
+use tests::gpu::{Argument, Geometry, Gpu, Value, clean, options, texts};
 use tests::recorded::{
     arguments, columns_of_maps, count_of_rows, kernel, load, machine_code, profiles, sizes_and_elements,
 };
@@ -191,16 +191,21 @@ fn damaged_machine_code_is_refused_or_ends() {
     assert!(loaded > 20 && ended > 20, "{loaded} loaded, {ended} ended");
 }
 
-/// Runs kernels on the same bits as PTX and as machine code, from `TEXT.ptx` and `CODE.z` in `tests/data/machine`.
-/// Both leave the same, and `count` takes the same from their counters.
-fn check_cases<T: PartialEq + Debug>(text: &str, code: &str, count: impl Fn(&Counters) -> T) {
+/// Loads `CODE.z` and `TEXT.ptx` of `tests/data/machine`.
+fn load_both(gpu: &Gpu, text: &str, code: &str) -> [Module; 2] {
     let text = read(format!("tests/data/machine/{text}.ptx"));
     let packed = fs::read(root().join(format!("tests/data/machine/{code}.z"))).expect("committed machine code");
     let cubin = miniz_oxide::inflate::decompress_to_vec_zlib(&packed).expect("compressed");
-    let gpu = Gpu::with_memory(1 << 26);
     let code = sass::Module::read(&cubin).unwrap_or_else(|error| panic!("{error}"));
     let code = Module::load_machine_code(&gpu.memory, &code, None).unwrap_or_else(|error| panic!("{error}"));
-    let ptx = gpu.load(&text).expect("committed PTX loads");
+    [code, gpu.load(&text).expect("committed PTX loads")]
+}
+
+/// Runs kernels on the same bits as PTX and as machine code, of [`load_both`].
+/// Both leave the same, and `count` takes the same from their counters.
+fn check_cases<T: PartialEq + Debug>(text: &str, code: &str, count: impl Fn(&Counters) -> T) {
+    let gpu = Gpu::with_memory(1 << 26);
+    let [code, ptx] = load_both(&gpu, text, code);
     let inputs: Vec<u32> = pseudorandom(1).map(|word| word ^ word >> 15).take(1 << 15).collect();
     assert_eq!(code.kernels().len(), ptx.kernels().len());
     for kernel in ptx.kernels() {
@@ -232,6 +237,22 @@ fn check_cases<T: PartialEq + Debug>(text: &str, code: &str, count: impl Fn(&Cou
 fn machine_code_of_cases_computes_what_ptx_does() {
     check_cases("cases", "cases", |_| ());
     check_cases("cases", "cases_O0", |_| ());
+}
+
+/// Lanes that diverge in a loop, and functions that it calls, hide from neither that it never ends.
+#[test]
+fn endless_loops_are_found_in_machine_code_as_in_ptx() {
+    let gpu = Gpu::with_memory(1 << 20);
+    for module in load_both(&gpu, "loops", "loops") {
+        for kernel in module.kernels() {
+            let name = &kernel.kernel().name;
+            let arguments = [gpu.upload(&[0u32; 1 << 10]).into()];
+            let options = options(CheckLevel::Off, 1 << 60, 1);
+            let report = gpu.launch(&module, name, Geometry::line(1, 128), &arguments, options).expect("a launch");
+            let text = texts(&report.findings);
+            assert!(text.contains("this loop never ends"), "{name}: {text}");
+        }
+    }
 }
 
 /// Products of all shapes and types of `IMMA`, sparse and not, of `BMMA` and sparse `HMMA`, and roundings of `DMMA`.

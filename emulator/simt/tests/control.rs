@@ -146,6 +146,8 @@ fn a_loop_that_never_ends_is_found_before_the_budget_is_spent() {
             "st.global.u32 [%rd3], %r5; xor.b32 %r6, %r6, 1; setp.lt.u32 %p1, %r6, 2; @%p1 bra LOOP;",
             KnownOfLoop::Endless,
         ),
+        ("match.any.sync.b32 %r5, %r6, -1; setp.ne.u32 %p1, %r5, 0; @%p1 bra LOOP;", KnownOfLoop::Endless),
+        ("redux.sync.add.u32 %r5, %r6, -1; setp.lt.u32 %p1, %r5, 9; @%p1 bra LOOP;", KnownOfLoop::Endless),
         ("ld.global.u32 %r6, [%rd3]; setp.eq.u32 %p1, %r6, 0; @%p1 bra LOOP;", KnownOfLoop::EndlessAlone),
     ];
     for (body, expected) in loops {

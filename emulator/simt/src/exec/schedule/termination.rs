@@ -116,9 +116,9 @@ impl Worker<'_> {
         let ready = |f: &Fiber| f.state == FiberState::Ready;
         let mask = self.block.warps[w as usize].fibers.iter().find(|f| ready(f)).map_or(LaneMask::of(0), Fiber::lanes);
         self.warp.index = w;
-        let (low, high) = watch.positions.first().zip(watch.positions.last()).unwrap_or((&0, &0));
-        let loop_of = smallest_loop(job, *low, *high);
-        let at = loop_of.map_or(*low, |(first, _)| first);
+        let low = watch.positions.first().copied().unwrap_or(0);
+        let loop_of = smallest_loop(job, &watch.positions);
+        let at = loop_of.map_or(low, |(first, _)| first);
         let span = loop_of.map(|(a, b)| (job.instr_at(a), job.instr_at(b)));
         let ended = self.others_wait.filter(|_| self.block.waits && !self.activity.moved);
         let known = match endless.filter(|_| loop_of.is_some()) {
@@ -262,14 +262,17 @@ impl Deciding {
                     registers.extend((operand.src >= 0).then_some(operand))
                 });
                 let is_wanted = match op.kind {
-                    OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Exit => true,
+                    OpKind::Branch { .. } | OpKind::BranchIndexed { .. } | OpKind::Leave { .. } | OpKind::Exit => true,
                     OpKind::Alu { .. }
                     | OpKind::Load(_)
                     | OpKind::Store(_)
                     | OpKind::Atomic(_)
                     | OpKind::Shuffle { .. }
                     | OpKind::Vote { .. }
+                    | OpKind::Match { .. }
+                    | OpKind::Redux { .. }
                     | OpKind::ActiveMask { .. }
+                    | OpKind::Converge { .. }
                     | OpKind::Barrier { .. }
                     | OpKind::WarpSync { .. }
                     | OpKind::Nop
@@ -324,8 +327,10 @@ fn polls(ops: &[program::Op]) -> bool {
     })
 }
 
-/// Returns the smallest backward branch that spans positions `low ..= high`.
-fn smallest_loop(job: &LaunchJob<'_>, low: u32, high: u32) -> Option<(u32, u32)> {
+/// Returns the smallest backward branch that spans all `positions`. Where there is none, these are of functions too,
+/// which follow the code of a kernel that calls them: returns the largest that was executed, to the first position.
+fn smallest_loop(job: &LaunchJob<'_>, positions: &BTreeSet<u32>) -> Option<(u32, u32)> {
+    let (low, high) = (*positions.first()?, *positions.last()?);
     let spans = job.kernel.ops.iter().enumerate().flat_map(|(i, op)| {
         let targets = match &op.kind {
             OpKind::Branch { target, .. } => std::slice::from_ref(target),
@@ -334,5 +339,6 @@ fn smallest_loop(job: &LaunchJob<'_>, low: u32, high: u32) -> Option<(u32, u32)>
         };
         targets.iter().map(move |t| (*t, i as u32))
     });
-    spans.filter(|(t, i)| t <= i && *t <= low && high <= *i).min_by_key(|(t, i)| i - t)
+    let spanning = spans.clone().filter(|(t, i)| t <= i && *t <= low && high <= *i).min_by_key(|(t, i)| i - t);
+    spanning.or_else(|| spans.filter(|(t, i)| *t == low && positions.contains(i)).max())
 }
