@@ -237,6 +237,7 @@ fn check_cases<T: PartialEq + Debug>(text: &str, code: &str, count: impl Fn(&Cou
 fn machine_code_of_cases_computes_what_ptx_does() {
     check_cases("cases", "cases", |_| ());
     check_cases("cases", "cases_O0", |_| ());
+    check_cases("alloca", "alloca", |_| ());
 }
 
 /// Lanes that diverge in a loop, and functions that it calls, hide from neither that it never ends.

@@ -1,6 +1,6 @@
 //! Decodes the kernels of a module of machine code: lowering, then the passes in their order.
 
-use sass::instruction::Value;
+use sass::instruction::{Register, Value};
 use sass::operation::Operation;
 
 use super::operand::{LineId, PARAMETERS};
@@ -78,8 +78,9 @@ fn decode_kernel(
     let sass::Cluster { required, max_blocks, explicit } = code.cluster;
     let shared = static_shared_memory(code)?;
     let params = parameters(code).ok_or_else(too_big)?;
-    let has_stack = code.instructions.iter().any(calls_back);
-    let frame_bytes = if has_stack && code.frame_bytes == u32::MAX { 0 } else { code.frame_bytes };
+    let is_unbounded = code.frame_bytes == u32::MAX;
+    let has_stack = is_unbounded || code.instructions.iter().any(|at| calls_back(at) || moves_stack(at));
+    let frame_bytes = if is_unbounded { 0 } else { code.frame_bytes };
     refuse_if!(frame_bytes > LOCAL_BYTES, too_big());
     let shared_bytes = shared.as_ref().map_or(0, |shared| shared.bytes);
     let kernel = DecodedKernel {
@@ -172,6 +173,15 @@ fn lower_instructions<'a>(
 fn calls_back(instruction: &sass::Instruction) -> bool {
     let target = instruction.label().filter(|_| instruction.operation == Operation::Call);
     target.is_some_and(|target| target <= instruction.address.into())
+}
+
+/// Returns whether an instruction computes the stack pointer from another register, as for an array of a variable size.
+fn moves_stack(instruction: &sass::Instruction) -> bool {
+    const POINTER: Value = Value::Register(Register(1));
+    let is_other =
+        |value| matches!(value, Value::Register(_)) && ![POINTER, Value::Register(Register::ZERO)].contains(&value);
+    instruction.destinations().first().is_some_and(|operand| operand.value == POINTER)
+        && instruction.sources().iter().any(|operand| is_other(operand.value))
 }
 
 /// Returns the kernel's static shared memory as one array, if it has any.
