@@ -3,6 +3,8 @@
 use std::ffi::{c_char, c_int, c_uint};
 use std::sync::atomic::Ordering;
 
+use simt::occupancy::Footprint;
+
 use crate::api::device::{device, query_device};
 use crate::api::library::{self, function_of};
 use crate::cuda_constants::function as ids;
@@ -18,6 +20,18 @@ pub(crate) fn registers(function: &Function) -> u32 {
     let max_registers = function.info.max_registers.or(kernel.max_registers).unwrap_or(255);
     let estimate = kernel.n_lines.clamp(16, 255);
     function.info.registers.unwrap_or(estimate).min(max_registers.max(16))
+}
+
+pub(crate) fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
+    Footprint {
+        threads,
+        registers: registers(function),
+        shared: u64::from(function.loaded.kernel().shared_static_bytes) + dynamic as u64,
+    }
+}
+
+pub(crate) fn footprint_of(function: &Function, block: [c_uint; 3], dynamic: c_uint) -> Footprint {
+    footprint(function, block.into_iter().fold(1, u32::saturating_mul), dynamic as usize)
 }
 
 pub(crate) fn max_threads(function: &Function) -> u32 {

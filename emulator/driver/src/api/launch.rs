@@ -11,12 +11,12 @@ use diagnostics::Report;
 use simt::check::Severity;
 use simt::launch::{Environment, LaunchRefused, LaunchRequest};
 use simt::memory::Origin;
-use simt::occupancy::{Footprint, blocks_per_sm};
+use simt::occupancy::blocks_per_sm;
 use simt::texture::Textures;
 
 use crate::allocations::{self, FIRST_DEVICE_ADDRESS};
-use crate::api::{function, texture};
-use crate::api::{function::max_threads, library::function_of, module::Function, predict};
+use crate::api::function::{self, footprint_of, max_threads};
+use crate::api::{library::function_of, module::Function, predict, texture};
 use crate::attributes::limit;
 use crate::contexts::{Context, MEMORY};
 use crate::cuda_constants::{launch as ids, node};
@@ -390,18 +390,6 @@ impl Drop for Workspace {
         // A kernel can find its address, but not free it.
         let _ = MEMORY.free(self.0);
     }
-}
-
-pub(crate) fn footprint(function: &Function, threads: u32, dynamic: usize) -> Footprint {
-    Footprint {
-        threads,
-        registers: function::registers(function),
-        shared: u64::from(function.loaded.kernel().shared_static_bytes) + dynamic as u64,
-    }
-}
-
-pub(crate) fn footprint_of(function: &Function, block: [c_uint; 3], dynamic: c_uint) -> Footprint {
-    footprint(function, block.into_iter().fold(1, u32::saturating_mul), dynamic as usize)
 }
 
 /// Checks that all blocks of a cooperative launch are resident at once.

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 
 use simt::occupancy::{SHARED_UNIT, active_clusters, blocks_per_sm};
 
-use crate::api::function::max_threads;
-use crate::api::launch::{cluster_dimension, clusters, footprint, footprint_of};
+use crate::api::function::{footprint, footprint_of, max_threads};
+use crate::api::launch::{cluster_dimension, clusters};
 use crate::api::ready_for;
 use crate::api::{library::function_of, module::Function};
 use crate::attributes::limit;

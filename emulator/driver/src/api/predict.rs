@@ -1,11 +1,12 @@
 //! Predictions of launches on a real GPU.
 
 use serde_json::{Value, json};
-use simt::{gpu::Gpu, launch::LaunchRequest, occupancy::Footprint, report::Language, texture::Textures};
+use simt::{gpu::Gpu, launch::LaunchRequest, report::Language, texture::Textures};
 use std::sync::Arc;
 use timing::{Chip, LoadedCode, predict};
 
-use crate::{api::module::Function, contexts::MEMORY};
+use crate::api::{function::footprint_of, module::Function};
+use crate::contexts::MEMORY;
 
 /// Returns the report that `tile_report` returns for a predicted launch.
 pub(crate) fn report(function: &Function, request: &LaunchRequest, textures: Textures) -> Value {
@@ -27,11 +28,7 @@ pub(crate) fn report(function: &Function, request: &LaunchRequest, textures: Tex
         );
         return report;
     };
-    let footprint = Footprint {
-        threads: request.block.iter().product(),
-        registers: code.registers,
-        shared: u64::from(kernel.shared_static_bytes) + u64::from(request.dynamic_shared),
-    };
+    let footprint = footprint_of(function, request.block, request.dynamic_shared);
     report["occupancy"] = timing::report::occupancy(footprint);
     let gpu = Gpu { memory: Arc::clone(&MEMORY), textures };
     let chip = Chip::h200();
