@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use sass::operation::{Modifier, Operation};
+use simt::check::coordinates;
 use simt::launch::{LaunchRequest, block_of};
 use simt::occupancy::{Footprint, Occupancy, occupancy, sms_of_clusters};
 use simt::{gpu::Gpu, module::LoadedKernel};
@@ -188,9 +189,10 @@ impl Launch {
             Some(block) => waves.reach(chip, code.instructions.len(), block, &neighbours, &listed),
             None => Reach::default(),
         };
-        // Blocks without room beside those of the launch before start as late as those of any launch.
+        let program: Vec<Instruction> = code.instructions.iter().map(Instruction::from).collect();
+        // A launch that does not fit on the SMs together with the one before starts as late as any other launch.
         let fits_twice = 2 * n_blocks <= resident * u64::from(order.sms);
-        let awaits_launch = || executed().any(|instruction| instruction.operation == Operation::Acqbulk);
+        let awaits_launch = || numbers_of_executed.iter().any(|&i| program[i as usize].awaits_launch);
         let begins_early = request.options.begins_early && fits_twice && awaits_launch();
         let (launch_ns, drain_ns) = match begins_early {
             false => (chip.launch_ns, chip.drain_ns),
@@ -198,7 +200,7 @@ impl Launch {
         };
         Ok(Self {
             chip: at_clock(chip, executed().filter_map(|i| product_ghz(chip, i)).fold(chip.ghz, f64::min)),
-            program: code.instructions.iter().map(Instruction::from).collect(),
+            program,
             occupancy,
             shared: shared_of_sm,
             n_blocks,
@@ -243,7 +245,7 @@ impl Launch {
         let chip = &self.chip;
         let clocks = self.sample.clocks(outcome);
         let us = |clocks: f64| clocks / chip.ghz / 1e3;
-        // What blocks do before they wait for the launch before is done by the time that it has ended.
+        // The launch before ends no earlier than the prologue of these blocks.
         let hidden = outcome.prologue.filter(|_| self.begins_early).unwrap_or(0) as f64;
         let n_simulated = self.blocks.len() as u64;
         let scale = self.of_one_sm() / n_simulated.max(1) as f64;
@@ -397,11 +399,9 @@ fn steps(block: &Block) -> u64 {
 
 /// Lists the numbers of the blocks beside one, in each direction of the grid.
 fn neighbours(grid: [u32; 3], number: u64) -> Vec<u64> {
-    let [x, y, z] = grid.map(u64::from);
-    let beside = |(distance, n): (u64, u64)| match number / distance.max(1) % n.max(1) {
-        _ if n <= 1 => None,
-        last if last + 1 == n => Some(number - distance),
-        _ => Some(number + distance),
-    };
-    [(1, x), (x, y), (x * y, z)].into_iter().filter_map(beside).collect()
+    let at = coordinates(number, grid);
+    let [x, y, _] = grid.map(u64::from);
+    let distances = [1, x, x * y];
+    let beside = |i: usize| if at[i] + 1 == grid[i] { number - distances[i] } else { number + distances[i] };
+    (0..3).filter(|&i| grid[i] > 1).map(beside).collect()
 }

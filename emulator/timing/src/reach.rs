@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use simt::check::coordinates;
 use simt::hash::BuildNumberHasher;
 
 use crate::trace::{Access, AccessOrigin, Block, Event, LOCAL_OF_BLOCK, is_local};
@@ -85,8 +86,7 @@ impl Waves {
     }
 
     fn place(&self, block: u64) -> [i64; 3] {
-        let [x, y] = [u64::from(self.grid[0].max(1)), u64::from(self.grid[1].max(1))];
-        [block % x, block / x % y, block / x / y].map(|at| at as i64)
+        coordinates(block, self.grid).map(i64::from)
     }
 
     /// Simulates one wave after another. The recorded block has a neighbour, by number, in each direction in which the

@@ -13,7 +13,7 @@ pub(crate) mod watch;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::check::{Collector, race::SharedRaces};
+use crate::check::{Collector, coordinates, race::SharedRaces};
 use crate::lane_mask::LaneMask;
 use crate::memory::bits::{Bits, CellBits};
 use arithmetic::lanes::{Line, WARP};
@@ -198,13 +198,12 @@ impl Block {
 
     /// Resets the state to that of block `index` before its first operation.
     pub(crate) fn begin(&mut self, job: &LaunchJob<'_>, index: u64) {
-        let [x, y, _] = job.grid.map(u64::from);
         // Of an earlier block, only the buffers are kept.
         let before = std::mem::take(self);
         *self = Self {
             index,
             cluster_index: index,
-            coords: [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32],
+            coords: coordinates(index, job.grid),
             regs: before.regs,
             preds: before.preds,
             warps: before.warps,
