@@ -30,8 +30,8 @@ pub(crate) fn all(gpu: &Gpu) -> Result<f64, StepError> {
     }
     let spin = spin_ns(gpu)? * ghz;
     print_value("spin", spin - f64::from(SPIN), "clocks")?;
-    for (name, kernel) in LAUNCHES_OF {
-        match launch_ns(gpu, kernel) {
+    for (name, kernel, is_dependent) in LAUNCHES_OF {
+        match launch_ns(gpu, kernel, is_dependent) {
             Ok(ns) => print_value(name, ns, "ns")?,
             // Not every GPU has clusters.
             Err(why) => print(&workers::error(name, &why))?,
@@ -95,18 +95,17 @@ fn spin_ns(gpu: &Gpu) -> Result<f64, StepError> {
     Ok(slope(SPINS, time)? * NS_PER_MS)
 }
 
-/// Launches that are measured, and their kernels. Each of the dependent ones may begin before the one before ends.
-const LAUNCHES_OF: [(&str, &str); 5] = [
-    ("launch_384", "nothing"),
-    ("launch_cluster", "nothing_in_cluster"),
-    ("launch_store", "nothing_but_a_store"),
-    ("launch_dependent", "nothing_dependent"),
-    ("launch_dependent_store", "nothing_dependent_but_a_store"),
+/// Launches that are measured, their kernels, and whether each launch may begin before the one before ends.
+const LAUNCHES_OF: [(&str, &str, bool); 5] = [
+    ("launch_384", "nothing", false),
+    ("launch_cluster", "nothing_in_cluster", false),
+    ("launch_store", "nothing_but_a_store", false),
+    ("launch_dependent", "nothing_dependent", true),
+    ("launch_dependent_store", "nothing_dependent_but_a_store", true),
 ];
 
 /// Measures the time for one more launch that is queued already.
-fn launch_ns(gpu: &Gpu, kernel: &str) -> Result<f64, StepError> {
-    let is_dependent = kernel.starts_with("nothing_dependent");
+fn launch_ns(gpu: &Gpu, kernel: &str, is_dependent: bool) -> Result<f64, StepError> {
     let kernel = session::load(gpu, asynchronous::CODE.ptx, kernel)?;
     // Not the default stream, which cannot be captured.
     let stream = gpu.context.new_stream()?;
