@@ -26,7 +26,8 @@ struct Run {
     /// Sizes of the launch whose lines are counted: m, n and k.
     shape: [usize; 3],
     /// False for a run that counts lines and does not judge.
-    judge: Option<bool>,
+    #[serde(default = "yes")]
+    judge: bool,
     /// Whether to judge on the first shape alone, which takes a fraction of the time.
     #[serde(default)]
     first: bool,
@@ -35,6 +36,10 @@ struct Run {
     /// True for a run whose reply is the steps of a block alone.
     #[serde(default)]
     follow: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[derive(Default, Serialize)]
@@ -140,7 +145,7 @@ fn compiled(run: &Run, task: &Task, shape: Shape) -> Reply {
     }
     let shapes = judge::shapes::shapes_for(task, request.seed, request.shapes);
     let n_judged = if run.first { 1 } else { shapes.len() };
-    let verdict = (run.judge != Some(false)).then(|| judge::judge_on(&request, &shapes[..n_judged.min(shapes.len())]));
+    let verdict = run.judge.then(|| judge::judge_on(&request, &shapes[..n_judged.min(shapes.len())]));
     // A mistake that the checks find ends a judgement on any number of shapes.
     let is_final = |verdict: &Verdict| verdict.findings.iter().any(|found| found.severity == verdict::Severity::Error);
     let is_partial = run.first && verdict.as_ref().is_some_and(|verdict| !is_final(verdict));
@@ -153,7 +158,7 @@ fn committed(run: &Run, kernel: &Committed, shape: Shape) -> Result<Reply, Strin
     let sources: Vec<(String, String)> =
         std::iter::once((run.name.clone(), run.source.clone())).chain(run.headers.iter().cloned()).collect();
     let request = Request { setup: Some(kernel.setup()), ..request(&task, &kernel.ptx, &sources) };
-    let verdict = (run.judge != Some(false)).then(|| judge::judge_on(&request, &[shape]));
+    let verdict = run.judge.then(|| judge::judge_on(&request, &[shape]));
     Ok(counted(&request, verdict, shape))
 }
 

@@ -163,11 +163,11 @@ impl Parser {
             }
             self.bump();
         }
-        let n = |word: &str| words.iter().filter(|one| ***one == *word).count();
+        let n = |word: &str| words.iter().filter(|one| one.as_ref() == word).count();
         let kind = match base {
             Some(TypeKind::Double) if n("long") > 0 => return Err(self.refuse(self.previous(), "`long double`")),
             Some(kind) => kind,
-            None if matches!(&words[..], [one] if **one == *"char") => TypeKind::Char,
+            None if words.len() == 1 && n("char") == 1 => TypeKind::Char,
             None if !words.is_empty() => {
                 let bits = if n("char") > 0 {
                     8
