@@ -45,7 +45,7 @@ pub struct DecodedKernel {
     pub shared_dynamic_base: u32,
     /// Bytes of local memory per thread.
     pub local_bytes: u32,
-    /// Whether a thread has a stack beside its local memory: machine code that recurs or has arrays of variable sizes.
+    /// Threads have a stack beside their local memory: recursive machine code, and arrays of variable sizes.
     pub has_stack: bool,
     /// Local arrays, such as `__local_depot0`.
     pub local: Vec<DeclaredArray>,

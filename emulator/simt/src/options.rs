@@ -56,8 +56,8 @@ pub struct LaunchOptions {
     pub grid_workspace: Option<u64>,
     /// Blocks of a cluster in x, y and z, as the launch specifies them.
     pub cluster: Option<[u32; 3]>,
-    /// Whether a GPU may start blocks before the launch before this one in the stream has ended (programmatic stream
-    /// serialization), which a prediction of time needs to know. Here launches run one after the other.
+    /// Blocks may start before the previous launch in the stream has ended (programmatic stream serialization). Only
+    /// predictions of time use this: the emulated GPU runs one launch after the other.
     pub begins_early: bool,
     /// Bytes of a thread's stack, for kernels whose depth of calls depends on data: what
     /// `cuCtxSetLimit(CU_LIMIT_STACK_SIZE)` sets.
