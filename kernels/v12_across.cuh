@@ -119,6 +119,7 @@ PRODUCT_ACROSS(96, NAMES_48, SUMS_48, 48, 48, 49, 50)
 PRODUCT_ACROSS(112, NAMES_56, SUMS_56, 56, 56, 57, 58)
 PRODUCT(Columns, 128, "k16.f32.bf16.bf16", ", 1, 0", NAMES_64, SUMS_64, 64, 64, 65, 66)  // of others: v12_tiles.cuh
 PRODUCT_ACROSS(144, NAMES_72, SUMS_72, 72, 72, 73, 74)
+PRODUCT(Columns, 192, "k16.f32.bf16.bf16", ", 1, 0", NAMES_96, SUMS_96, 96, 96, 97, 98)
 // ANCHOR_END: product
 
 // ANCHOR: multiply

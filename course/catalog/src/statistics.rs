@@ -16,16 +16,17 @@ pub fn six_digits(number: f64) -> f64 {
 }
 
 /// Fits non-negative constants to measured values, each the sum of constants times their terms: least squares of
-/// relative errors, by coordinates.
-pub fn fit<const N: usize>(measured: &[([f64; N], f64)]) -> [f64; N] {
+/// relative errors, each times its weight, by coordinates. `measured`: terms, value, weight.
+pub fn fit<const N: usize>(measured: &[([f64; N], f64, f64)]) -> [f64; N] {
     const SWEEPS: usize = 20_000;
     let mut squares = [[0.0; N]; N];
     let mut toward = [0.0; N];
-    for (terms, value) in measured {
+    for (terms, value, weight) in measured {
+        let scale = weight / value;
         for (i, term) in terms.iter().enumerate() {
-            toward[i] += term / value;
+            toward[i] += term * scale * weight;
             for (j, other) in terms.iter().enumerate() {
-                squares[i][j] += term * other / (value * value);
+                squares[i][j] += term * other * scale * scale;
             }
         }
     }

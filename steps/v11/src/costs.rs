@@ -122,6 +122,6 @@ pub fn expected(constants: &CostTerms, terms: &CostTerms) -> f64 {
 /// Fits constants to measured pairs of terms and time.
 pub fn fit(measured: &[(CostTerms, f64)]) -> CostTerms {
     let measured: Vec<_> =
-        measured.iter().map(|(terms, time)| (<[f64; TERMS]>::from(*terms), *time)).collect();
+        measured.iter().map(|(terms, time)| (<[f64; TERMS]>::from(*terms), *time, 1.0)).collect();
     catalog::statistics::fit(&measured).into()
 }

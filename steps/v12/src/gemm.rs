@@ -180,8 +180,8 @@ pub struct Costs {
     pub clusters_at_once: BTreeMap<u32, usize>,
     /// Microseconds of each of the [`terms`], by kernel.
     pub kernels: BTreeMap<String, [f64; TERMS]>,
-    /// The fastest kernels of usual sizes, by shape, in the order of [`kernel_names`]: of several that are near each
-    /// other, the terms may name another.
+    /// The fastest kernels of usual sizes, by shape, in the order of [`kernel_names`], for operands that are stored as
+    /// kernels read them: of several that are near each other, the terms may name another.
     pub fastest: BTreeMap<String, Vec<String>>,
 }
 
@@ -364,7 +364,7 @@ impl<T: Factor> Gemm<T> {
     fn choose<R: Output>(&self, product: &Product<'_, R>, operands: [Operand; 2], c: Matrix) -> usize {
         let Shape { m, n, k } = product.shape;
         let known = self.fastest.get(&[m, n, k]).map(|plans| plans[list_of::<T, R>(product)]);
-        let known = known.filter(|_| operands.iter().all(|operand| operand.is_ready()));
+        let known = known.filter(|_| operands.iter().all(|operand| operand.layout == Layout::AsIs));
         let all = || self.choices(product, operands, c);
         let known = known.filter(|known| all().any(|(plan, _)| plan == *known));
         let least = || all().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(plan, _)| plan);

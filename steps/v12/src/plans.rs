@@ -98,7 +98,7 @@ const fn promoted(plan: Plan) -> Plan {
 }
 
 // ANCHOR: plans
-pub const OF_BF16: [Plan; 32] = {
+pub const OF_BF16: [Plan; 34] = {
     use Schedule::{Stays, Turns};
     [
         two(any("any_16x64", [16, 64], 10)),
@@ -108,16 +108,20 @@ pub const OF_BF16: [Plan; 32] = {
         tile("tile_48x64", [48, 64], 14),
         tile("tile_80x64", [80, 64], 11),
         two(tile("two_96x64", [96, 64], 5)),
+        tile("tile_112x64", [112, 64], 10),
         tile("tile_80x128", [80, 128], 8),
+        tile("tile_128x128", [128, 128], 7),
         share("share_2x1_64x128", [2, 1], [64, 128], 9),
         share("share_2x1_128x64", [2, 1], [128, 64], 9),
-        share("share_2x2_128x64", [2, 2], [128, 64], 9),
+        share("share_2x2_112x64", [2, 2], [112, 64], 10),
         share("share_4x1_80x64", [4, 1], [80, 64], 11),
         share("share_1x2_112x128", [1, 2], [112, 128], 7),
         share("share_1x4_128x128", [1, 4], [128, 128], 7),
         share("share_2x1_96x192", [2, 1], [96, 192], 6),
         share("share_4x1_96x192", [4, 1], [96, 192], 6),
         share("share_2x1_144x192", [2, 1], [144, 192], 5),
+        share("share_1x2_144x192", [1, 2], [144, 192], 5),
+        share("share_2x1_192x192", [2, 1], [192, 192], 4),
         fused(share("fused_2x1_128x64", [2, 1], [128, 64], 9)),
         fused(share("fused_2x1_96x192", [2, 1], [96, 192], 6)),
         two(split("split_2_16x64", 2, [16, 64], 10)),
@@ -125,10 +129,8 @@ pub const OF_BF16: [Plan; 32] = {
         split("split_2_64x64", 2, [64, 64], 12),
         two(split("split_4_64x64", 4, [64, 64], 6)),
         two(split("split_8_64x64", 8, [64, 64], 6)),
-        split("split_4_128x64", 4, [128, 64], 8),
         split("split_2_128x128", 2, [128, 128], 6),
         split("split_4_128x128", 4, [128, 128], 5),
-        plan("stays_128x256", Stays, [128, 256], 4),
         plan("turns_128x128", Turns, [128, 128], 6),
         fused(plan("fused_128x128", Turns, [128, 128], 6)),
         fused(plan("fused_128x256", Stays, [128, 256], 4)),
@@ -139,21 +141,23 @@ pub const OF_BF16: [Plan; 32] = {
 
 // ANCHOR: few
 /// The plans of other types, whose kernels read both operands with neighbouring k side by side.
-const fn few(stays: Plan) -> [Plan; 6] {
+const fn few(stays: Plan) -> [Plan; 7] {
     [
         two(any("any_16x64", [16, 64], 10)),
         any("any_64x64", [64, 64], 13),
         any("any_128x128", [128, 128], 7),
+        share("share_2x1_64x128", [2, 1], [64, 128], 9),
         share("share_2x1_96x192", [2, 1], [96, 192], 6),
         two(split("split_4_64x64", 4, [64, 64], 6)),
         fused(stays),
     ]
 }
 
-pub const OF_TF32: [Plan; 6] = few(plan("stays_128x256", Schedule::Stays, [128, 256], 4));
-pub const OF_E4M3: [Plan; 7] = {
-    let [a, b, c, d, e, f] = few(promoted(plan("stays_128x192", Schedule::Stays, [128, 192], 4)));
-    [a, b, c, d, e, f, fused(promoted(plan("stays_128x256", Schedule::Stays, [128, 256], 4)))]
+pub const OF_TF32: [Plan; 7] = few(plan("stays_128x256", Schedule::Stays, [128, 256], 4));
+pub const OF_E4M3: [Plan; 9] = {
+    let [a, b, c, d, e, f, g] = few(promoted(plan("pairs_128x192", Schedule::Stays, [128, 192], 4)));
+    let wide = fused(promoted(plan("stays_128x256", Schedule::Stays, [128, 256], 4)));
+    [a, b, c, d, e, f, g, tile("tile_128x128", [128, 128], 7), wide]
 };
 // ANCHOR_END: few
 
@@ -213,6 +217,8 @@ impl Plan {
 }
 
 pub const TERMS: usize = 12;
+/// The first of the [`terms`] of packed operands.
+pub const PACKING: usize = 10;
 /// A product as the costs of a plan depend on it.
 #[derive(Debug, Clone, Copy)]
 pub struct Work {
@@ -256,8 +262,8 @@ impl Work {
 
 /// Returns how often each constant of a plan counts in a product, of whose clusters of blocks `at_once` have a place:
 /// launch; steps of the fullest multiprocessor; those of it if it runs one block, and could run more; the steps by how
-/// many of the places are taken; those with rows of A in two lines, and of B; ends of tiles; megabytes of lines that
-/// come from L2; of A and B; of C; packed operands; their megabytes.
+/// many of the places are taken, and of these those with rows of A in two lines, and of B; ends of tiles; megabytes
+/// that come from L2; of A and B; of C; packed operands; their megabytes.
 // ANCHOR: terms
 pub fn terms(plan: &Plan, work: &Work, at_once: usize) -> [f64; TERMS] {
     let Work { shape: Shape { m, n, k }, factor_bytes, result_bytes, packed, .. } = *work;
@@ -273,12 +279,11 @@ pub fn terms(plan: &Plan, work: &Work, at_once: usize) -> [f64; TERMS] {
     let [split_a, split_b] = work.split_rows();
     // A is read once for each column of tiles, B for each row of them.
     let [rows, cols] = plan.shared_tile();
-    let from_l2 =
-        a * n.div_ceil(cols) as f64 * (1.0 + split_a) + b * m.div_ceil(rows) as f64 * (1.0 + split_b);
+    let from_l2 = a * n.div_ceil(cols) as f64 + b * m.div_ceil(rows) as f64;
     let all = [a, b].into_iter().zip(packed).filter(|(_, packed)| *packed).map(|(mb, _)| mb);
     let (n_packed, packed_mb) = (all.clone().count() as f64, all.sum());
     let (whole, c) = (steps - alone, mb(m * n, result_bytes));
-    let [in_two_lines_a, in_two_lines_b] = [split_a, split_b].map(|part| steps * part);
+    let [in_two_lines_a, in_two_lines_b] = [split_a, split_b].map(|part| crowded * part);
     [1.0, whole, alone, crowded, in_two_lines_a, in_two_lines_b, ends, from_l2, a + b, c, n_packed, packed_mb]
 }
 // ANCHOR_END: terms

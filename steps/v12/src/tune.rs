@@ -17,7 +17,7 @@ use harness::{Bf16, E4m3, Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
 use v12::gemm::{Costs, Factor, Gemm, Layout, Output, Product, To, kernel_names, list_of};
-use v12::plans::{TERMS, Work, expected, terms};
+use v12::plans::{PACKING, TERMS, Work, expected, terms};
 use v12::samples::{self, Sample};
 
 const SEED: u64 = 2027;
@@ -179,28 +179,49 @@ impl Tuned for E4m3 {
     }
 }
 
-/// Fits the constants of each kernel of a type that has samples to them.
+/// Fits the constants of each kernel of a type that has samples to them. Where a kernel is slower than others, its time
+/// hardly matters for the choice: the weight of a sample is the square of how near it is to the fastest.
 fn fitted<T: Factor>(samples: &[Sample], costs: &Costs) -> BTreeMap<String, [f64; TERMS]> {
     let mut kernels = BTreeMap::new();
     for (names, (_, result_bytes)) in kernel_names::<T>().into_iter().zip(T::RESULTS.iter().cycle()) {
+        let mut fastest = BTreeMap::new();
+        for sample in samples.iter().filter(|sample| names.contains(&sample.kernel)) {
+            fastest.entry(sample.shape).and_modify(|us| *us = sample.us.min(*us)).or_insert(sample.us);
+        }
         for (plan, name) in T::PLANS.iter().zip(names) {
             let own = samples.iter().filter(|sample| sample.kernel == name);
-            let work = |shape| Work::without_gaps(shape, size_of::<T>(), *result_bytes, T::B_BY_K);
-            let times: Vec<_> =
-                own.map(|s| (terms(plan, &work(s.shape), costs.at_once(plan)), s.us)).collect();
+            let times: Vec<_> = own
+                .map(|&Sample { shape, us, .. }| {
+                    let work = Work::without_gaps(shape, size_of::<T>(), *result_bytes, T::B_BY_K);
+                    let weight = (fastest[&shape] / us).powi(2);
+                    (terms(plan, &work, costs.at_once(plan)), us, weight)
+                })
+                .collect();
             if times.is_empty() {
                 continue;
             }
             let constants = fit(&times).map(|constant| (constant * 1e5).round() / 1e5);
             let errors =
-                times.iter().map(|(terms, us)| 100.0 * (expected(&constants, terms) / us - 1.0).abs());
+                times.iter().map(|(terms, us, _)| 100.0 * (expected(&constants, terms) / us - 1.0).abs());
             let mean = errors.clone().sum::<f64>() / times.len() as f64;
             let worst = errors.fold(0.0, f64::max);
             eprintln!("{name}: {} times within {mean:.1} % on average, {worst:.0} % at worst", times.len());
             kernels.insert(name, constants);
         }
     }
+    share_packing(&mut kernels);
     kernels
+}
+
+/// Gives kernels that have no time of a product with packed operands the mean costs of packing, which is not free.
+fn share_packing(kernels: &mut BTreeMap<String, [f64; TERMS]>) {
+    let (with, without): (Vec<_>, Vec<_>) =
+        kernels.values_mut().partition(|constants| constants[PACKING] > 0.0);
+    let mean = |i: usize| with.iter().map(|constants| constants[i]).sum::<f64>() / with.len().max(1) as f64;
+    let packing: [f64; TERMS - PACKING] = std::array::from_fn(|i| (mean(PACKING + i) * 1e5).round() / 1e5);
+    for constants in without {
+        constants[PACKING..].copy_from_slice(&packing);
+    }
 }
 
 /// Returns the fastest kernels of the usual sizes that have samples, for each list of a type's kernels.
