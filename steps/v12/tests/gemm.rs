@@ -3,7 +3,7 @@
 use std::sync::{Arc, Once};
 
 use cudarc::driver::{CudaContext, CudaStream};
-use harness::inputs::Real;
+use harness::inputs::{Accumulator as _, Real, transposed};
 use harness::{Bf16, E4m3, Shape};
 use v12::gemm::{Activation, Costs, Error, Factor, Gemm, Layout, Output, Product, To, kernel_names};
 use v12::plans::Plan;
@@ -37,6 +37,14 @@ fn activated(activation: Activation, x: f64) -> f64 {
     }
 }
 
+/// Returns a factor of this many rows and columns as numbers, row by row.
+fn numbers<T: Real>(stored: &[T], layout: Layout, rows: usize, cols: usize) -> Vec<f64> {
+    match layout {
+        Layout::AsIs => T::widen(stored),
+        Layout::Transposed => T::widen(&transposed(stored, cols, rows)),
+    }
+}
+
 /// Checks one product by one plan; the elements of C behind its end stay.
 #[track_caller]
 fn check<T: To<R>, R: Output + Real + std::fmt::Debug>(
@@ -50,7 +58,9 @@ fn check<T: To<R>, R: Output + Real + std::fmt::Debug>(
     let (a, b): (Vec<T>, Vec<T>) = (elements(m * k, 1), elements(k * n, 2));
     let c: Vec<R> = elements(m * n + BEHIND, 3);
     let old = product.old.map(|old| stream.clone_dtoh(old).expect("it ends well"));
-    let [a_numbers, b_numbers] = [&a, &b].map(|x| x.iter().map(|x| x.to_f64()).collect::<Vec<_>>());
+    let (a_numbers, b_numbers) = (numbers(&a, product.a, m, k), numbers(&b, product.b, k, n));
+    let mut sums = vec![0.0; m * n];
+    f64::gemm(m, k, n, &a_numbers, &b_numbers, &mut sums);
     let bias = product.bias.map(|bias| stream.clone_dtoh(bias).expect("it ends well"));
     let (a_there, b_there) = (stream.clone_htod(&a).expect("room"), stream.clone_htod(&b).expect("room"));
     let mut c_there = stream.clone_htod(&c).expect("room");
@@ -59,13 +69,7 @@ fn check<T: To<R>, R: Output + Real + std::fmt::Debug>(
     assert!(got[m * n..] == c[m * n..], "{product:?} {plan:?}: behind the end");
     for row in 0..m {
         for col in 0..n {
-            let sum: f64 = (0..k)
-                .map(|i| {
-                    let a = if product.a == Layout::AsIs { row * k + i } else { i * m + row };
-                    let b = if product.b == Layout::AsIs { i * n + col } else { col * k + i };
-                    a_numbers[a] * b_numbers[b]
-                })
-                .sum();
+            let sum = sums[row * n + col];
             let old = old.as_ref().unwrap_or(&c)[row * n + col].to_f64();
             let x = f64::from(product.alpha) * sum + f64::from(product.beta) * old;
             let before = x + bias.as_ref().map_or(0.0, |bias| f64::from(bias[col]));
@@ -177,7 +181,7 @@ fn every_fused_plan_applies_every_epilogue_to_products_of_other_types() {
     every_epilogue::<E4m3, Bf16>();
 }
 
-fn transposed<T: To<R>, R: Output + Real + std::fmt::Debug>() {
+fn every_layout<T: To<R>, R: Output + Real + std::fmt::Debug>() {
     let (stream, gemm) = loaded::<T>();
     for a in [Layout::AsIs, Layout::Transposed] {
         for b in [Layout::AsIs, Layout::Transposed] {
@@ -190,9 +194,9 @@ fn transposed<T: To<R>, R: Output + Real + std::fmt::Debug>() {
 
 #[test]
 fn operands_may_be_stored_transposed() {
-    transposed::<Bf16, Bf16>();
-    transposed::<f32, f32>();
-    transposed::<E4m3, Bf16>();
+    every_layout::<Bf16, Bf16>();
+    every_layout::<f32, f32>();
+    every_layout::<E4m3, Bf16>();
 }
 
 /// Floats are rounded to the nearest number of TF32, and not cut.
