@@ -24,8 +24,8 @@ use crate::{StepError, device::counters::Report};
 pub struct Gpu {
     /// NVIDIA's library for this device, loaded on first use.
     cublas: OnceCell<Result<Cublas, String>>,
-    /// Modules that are loaded, by their text: compiling one takes a driver some time.
-    modules: RefCell<Vec<(String, Arc<CudaModule>)>>,
+    /// Modules that are loaded, by their text or machine code: compiling one takes a driver some time.
+    modules: RefCell<Vec<(Vec<u8>, Arc<CudaModule>)>>,
     /// The primary context of device 0.
     pub context: Arc<CudaContext>,
     /// The stream that everything here goes to.
@@ -192,16 +192,15 @@ impl Gpu {
 // ANCHOR_END: open
 
 impl Gpu {
-    /// Returns the module of a text, which is loaded on first use.
-    pub(crate) fn module(
-        &self, ptx: &str, load: impl FnOnce(&str) -> Result<Arc<CudaModule>, StepError>,
-    ) -> Result<Arc<CudaModule>, StepError> {
-        let known = |(text, _): &&(String, Arc<CudaModule>)| text == ptx;
-        if let Some((_, module)) = self.modules.borrow().iter().find(known) {
+    /// Returns the module of a text or of machine code, which is loaded on first use.
+    pub(crate) fn module<E>(
+        &self, image: &[u8], load: impl FnOnce() -> Result<Arc<CudaModule>, E>,
+    ) -> Result<Arc<CudaModule>, E> {
+        if let Some((_, module)) = self.modules.borrow().iter().find(|(known, _)| known == image) {
             return Ok(module.clone());
         }
-        let module = load(ptx)?;
-        self.modules.borrow_mut().push((ptx.to_owned(), module.clone()));
+        let module = load()?;
+        self.modules.borrow_mut().push((image.to_owned(), module.clone()));
         Ok(module)
     }
 

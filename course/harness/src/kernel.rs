@@ -40,10 +40,20 @@ impl KernelSource {
     /// Loads the module: machine code on a GPU, which must be one that it was compiled for, and PTX on the emulated
     /// device.
     pub fn load(&self, context: &Arc<CudaContext>) -> Result<Arc<CudaModule>, DriverError> {
-        context.load_module(match emulator_client::find() {
-            None if !self.cubin.is_empty() => Ptx::from_binary(self.cubin.to_vec()),
-            _ => Ptx::from_src(self.ptx),
+        context.load_module(if self.loads_cubin() {
+            Ptx::from_binary(self.cubin.to_vec())
+        } else {
+            Ptx::from_src(self.ptx)
         })
+    }
+
+    /// Returns the bytes that [`Self::load`] loads.
+    pub(crate) fn image(&self) -> &'static [u8] {
+        if self.loads_cubin() { self.cubin } else { self.ptx.as_bytes() }
+    }
+
+    fn loads_cubin(&self) -> bool {
+        emulator_client::find().is_none() && !self.cubin.is_empty()
     }
 }
 
@@ -122,7 +132,9 @@ pub(crate) type OpenCublas = fn(Arc<CudaStream>) -> Result<CudaBlas, CublasError
 pub(crate) type MultiplyCublas = fn(&CudaBlas, Product<'_>) -> Result<(), CublasError>;
 pub(crate) type LibraryError = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) type OpenLibrary<T = f32, R = T> =
-    fn(stream: &Arc<CudaStream>) -> Result<MultiplyLibrary<T, R>, LibraryError>;
+    fn(stream: &Arc<CudaStream>, load: LoadModule<'_>) -> Result<MultiplyLibrary<T, R>, LibraryError>;
+/// Returns the module of a kernel file, which is loaded once on a device.
+pub type LoadModule<'a> = &'a dyn Fn(&KernelSource) -> Result<Arc<CudaModule>, DriverError>;
 pub(crate) type MultiplyLibrary<T, R> = Box<dyn Fn(Product<'_, T, R>) -> Result<(), LibraryError>>;
 /// Returns the number of blocks of a kernel whose blocks share out tiles.
 pub(crate) type Blocks = fn(tiles: u32, n_sms: u32) -> u32;

@@ -80,8 +80,8 @@ pub use device::cublas::Cublas;
 pub use device::{Gpu, dependent, foreign, map, parts, roofline, session};
 pub use error::{StepError, describe};
 pub use kernel::{
-    Cpu, Gemm, Kernel, KernelSource, LaunchKind, OpenLibraryFn, Prepared, Product, Transpose, blocks, grid_1d,
-    grid_of_tiles, launch_gemm, launch_scaled_gemm, to_i32,
+    Cpu, Gemm, Kernel, KernelSource, LaunchKind, LoadModule, OpenLibraryFn, Prepared, Product, Transpose, blocks,
+    grid_1d, grid_of_tiles, launch_gemm, launch_scaled_gemm, to_i32,
 };
 pub use reference::{self, Bf16, E4m3, inputs, verify};
 pub(crate) use step_run::StepRun;

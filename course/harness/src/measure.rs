@@ -8,9 +8,11 @@ pub(crate) mod subject;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use catalog::{Shape, Work};
 use cudarc::cublas::{CudaBlas, result::CublasError};
-use cudarc::driver::{CudaFunction, LaunchConfig};
+use cudarc::driver::{CudaFunction, CudaModule, DriverError, LaunchConfig};
 
 use crate::device::Gpu;
 use crate::device::cublas;
@@ -81,7 +83,7 @@ pub(crate) fn measure(setup: Setup<'_>, kernel: &Kernel, work: Work, case: &Case
                 Err(error) => Ok(KernelOutcome::not_run(cublas::does_not_start(error))),
             }
         }
-        LaunchKind::Library { open } => match_library!(open, open => match open(&gpu.stream) {
+        LaunchKind::Library { open } => match_library!(open, open => match open(&gpu.stream, &load_once(gpu)) {
             Ok(multiply) => subject(None).product(case.problems(), &|_, shape, _| own_library(&multiply, shape)),
             Err(why) => Ok(KernelOutcome::not_run(why.to_string())),
         }),
@@ -158,6 +160,11 @@ pub(crate) fn transpose(
 
 fn product<T: Real, R: Real>(shape: Shape, operands: Operands<'_, T, R>) -> Product<'_, T, R> {
     Product { shape, a: operands.a, b: operands.b.expect("a product has two inputs"), c: operands.c }
+}
+
+/// Returns a function for libraries that loads each kernel file once on the device.
+pub(crate) fn load_once(gpu: &Gpu) -> impl Fn(&KernelSource) -> Result<Arc<CudaModule>, DriverError> {
+    |code| gpu.module(code.image(), || code.load(&gpu.context))
 }
 
 pub(crate) fn own_library<T: Real, R: Real>(multiply: &MultiplyLibrary<T, R>, shape: Shape) -> Launch<'_, T, R> {

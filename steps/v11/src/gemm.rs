@@ -60,10 +60,16 @@ fn load_kernel(module: &Arc<CudaModule>, plan: &Plan) -> Result<(Plan, CudaFunct
 
 impl Sgemm {
     pub fn load(stream: &Arc<CudaStream>) -> Result<Self, Error> {
-        let context = stream.context();
-        let n_sms = library::count_sms(context)?;
-        let (large, others) = (RESCHEDULED.load(context)?, OTHERS.load(context)?);
-        let pack = PACK.load(context)?;
+        Self::of_modules(stream, |code| code.load(stream.context()))
+    }
+
+    /// Returns the kernels of modules that are made of these kernel files.
+    pub fn of_modules(
+        stream: &Arc<CudaStream>,
+        module: impl Fn(&KernelSource) -> Result<Arc<CudaModule>, DriverError>,
+    ) -> Result<Self, Error> {
+        let n_sms = library::count_sms(stream.context())?;
+        let (large, others, pack) = (module(&RESCHEDULED)?, module(&OTHERS)?, module(&PACK)?);
         let kernels = PLANS
             .iter()
             .map(|plan| {

@@ -98,8 +98,8 @@ const KERNELS: &[Kernel] = &[
     shared_out("sgemm_v11_rescheduled", code::RESCHEDULED),
     Kernel::library(
         "v11_gemm",
-        OpenLibraryFn::Fp32(|stream| {
-            let sgemm = Sgemm::load(stream)?;
+        OpenLibraryFn::Fp32(|stream, load| {
+            let sgemm = Sgemm::of_modules(stream, load)?;
             Ok(Box::new(move |product| {
                 Ok(sgemm.multiply(&Product::new(product.shape), product.a, product.b, product.c)?)
             }))

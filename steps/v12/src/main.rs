@@ -14,8 +14,8 @@ use cudarc::driver::{
 use harness::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 use harness::parts::{Parts, parts};
 use harness::{
-    Bf16, E4m3, Gemm, Kernel, KernelSource, OpenLibraryFn, Shape, code, grid_of_tiles, launch_scaled_gemm,
-    to_i32,
+    Bf16, E4m3, Gemm, Kernel, KernelSource, LoadModule, OpenLibraryFn, Shape, code, grid_of_tiles,
+    launch_scaled_gemm, to_i32,
 };
 use v12::gemm::Layout::{self, AsIs, Transposed};
 use v12::gemm::{Output, To};
@@ -129,7 +129,7 @@ macro_rules! both_of_fp8 {
 /// The library, for operands and results of some types, with B stored in one order, and with one kind of sums of FP8.
 macro_rules! library {
     ($name:literal, $types:ident, $order_of_b:ident, $fast_sums:literal) => {{
-        let open = OpenLibraryFn::$types(|stream| open_library(stream, $order_of_b, $fast_sums));
+        let open = OpenLibraryFn::$types(|stream, load| open_library(stream, load, $order_of_b, $fast_sums));
         Kernel::library($name, open)
     }};
 }
@@ -214,10 +214,11 @@ type Multiply<T, R> = Box<dyn Fn(harness::Product<'_, T, R>) -> Result<(), Failu
 
 fn open_library<T: To<R>, R: Output>(
     stream: &Arc<CudaStream>,
+    load: LoadModule<'_>,
     order_of_b: Layout,
     fast_sums: bool,
 ) -> Result<Multiply<T, R>, Failure> {
-    let gemm = v12::gemm::Gemm::<T>::load(stream)?;
+    let gemm = v12::gemm::Gemm::<T>::of_module(stream, &load(&T::CODE)?)?;
     Ok(Box::new(move |product| {
         let harness::Product { shape, a, b, c } = product;
         let product = v12::gemm::Product { b: order_of_b, fast_sums, ..v12::gemm::Product::new(shape) };

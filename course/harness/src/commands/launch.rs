@@ -14,7 +14,7 @@ use crate::device::session::{Launch, Session};
 use crate::error::StepError;
 use crate::inputs::{Data, Real, elements};
 use crate::kernel::{Kernel, LaunchKind, match_launch, match_library};
-use crate::measure::{cannot_run, gemm, machine, own_library, too_large, transpose};
+use crate::measure::{cannot_run, gemm, load_once, machine, own_library, too_large, transpose};
 use crate::step_run::StepRun;
 use crate::{args, out, shapes};
 
@@ -58,7 +58,7 @@ fn launch(step_run: &mut StepRun<'_>, kernel: &Kernel, work: Work, shape: Shape)
     let gpu = step_run.gpu()?;
     shapes::check_fits(work, shape, gpu)?;
     if let LaunchKind::Library { open } = kernel.kind {
-        match_library!(open, open => match open(&gpu.stream) {
+        match_library!(open, open => match open(&gpu.stream, &load_once(gpu)) {
             Ok(multiply) => once(gpu, own_library(&multiply, shape), shape, seed)?,
             Err(why) => launched.not_run = Some(why.to_string()),
         });

@@ -39,7 +39,7 @@ pub type Launch<'g, T, R = T> = Box<dyn Fn(Operands<'_, T, R>) -> Result<(), Ste
 /// Returns an error if the driver does not take the text, or there is no such kernel in it.
 // ANCHOR: load
 pub fn load(gpu: &Gpu, ptx: &str, name: &str) -> Result<CudaFunction, StepError> {
-    let module = gpu.module(ptx, |ptx| {
+    let module = gpu.module(ptx.as_bytes(), || {
         let module = gpu.context.load_module(Ptx::from_src(checked(ptx)?));
         module.map_err(|error| {
             let text = CString::new(ptx).unwrap_or_default();
