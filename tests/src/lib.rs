@@ -56,16 +56,9 @@ pub fn root() -> &'static Path {
 
 /// Returns the files under a folder whose names have this ending.
 pub fn files_under(folder: &Path, ending: &str) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            found.extend(files_under(&path, ending));
-        } else if path.extension().is_some_and(|e| e == ending) {
-            found.push(path);
-        }
-    }
-    found
+    let mut files = catalog::files::files_under(folder).expect("a folder");
+    files.retain(|path| path.extension().is_some_and(|found| found == ending));
+    files
 }
 
 /// Reads a file by its path from the root of the repository.

@@ -94,14 +94,3 @@ pub(crate) fn flat(path: &Path) -> PathBuf {
     }
     out
 }
-
-/// Returns all files of a folder and its subfolders, in order.
-pub(crate) fn files_under(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).with_context(|| folder.display().to_string())? {
-        let path = entry?.path();
-        if path.is_dir() { files.extend(files_under(&path)?) } else { files.push(path) }
-    }
-    files.sort();
-    Ok(files)
-}

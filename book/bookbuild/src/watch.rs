@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Result;
+use catalog::files::files_under;
 
 use crate::make::{Options, make};
-use crate::repo_paths::files_under;
 use crate::{Problems, RepoPaths};
 
 const POLL_INTERVAL: Duration = Duration::from_millis(200);

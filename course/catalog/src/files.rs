@@ -41,6 +41,17 @@ pub fn files_ending_with(folder: &Path, suffix: &str) -> std::io::Result<Vec<Pat
     Ok(paths)
 }
 
+/// Returns all files of a folder and its subfolders, sorted by path.
+pub fn files_under(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() { files.extend(files_under(&path)?) } else { files.push(path) }
+    }
+    files.sort();
+    Ok(files)
+}
+
 /// Reads a file that a user names, up to a limit: it may be a device without an end.
 pub fn read_limited(path: &Path, max_bytes: u64) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();

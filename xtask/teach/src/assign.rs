@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::files::{StagedFolder, read_text, with_suffix, write_whole, write_whole_bytes};
+use catalog::files::{StagedFolder, files_under, read_text, with_suffix, write_whole, write_whole_bytes};
 use catalog::programs::on_path;
 use catalog::text::{Paint, Table};
 use grader::assign::{self, AssignedTask, Assignment};
@@ -148,17 +148,9 @@ fn autograder(root: &Path, path: &Path, assignment: &Assignment) -> Result<()> {
     tidy_lock(folder.path());
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().unix_permissions(0o755);
-    let mut folders = vec![folder.path().to_owned()];
-    while let Some(next) = folders.pop() {
-        for entry in std::fs::read_dir(next)? {
-            let file = entry?.path();
-            if file.is_dir() {
-                folders.push(file);
-                continue;
-            }
-            zip.start_file_from_path(file.strip_prefix(folder.path())?, options)?;
-            zip.write_all(&std::fs::read(&file)?)?;
-        }
+    for file in files_under(folder.path())? {
+        zip.start_file_from_path(file.strip_prefix(folder.path())?, options)?;
+        zip.write_all(&std::fs::read(&file)?)?;
     }
     Ok(write_whole_bytes(path, &zip.finish()?.into_inner())?)
 }

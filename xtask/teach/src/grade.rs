@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use anyhow::{Context, Result, anyhow, bail};
-use catalog::files::{MAX_TEXT_BYTES, read_limited, read_text, with_suffix, write_whole};
+use catalog::files::{MAX_TEXT_BYTES, files_ending_with, read_limited, read_text, with_suffix, write_whole};
 use catalog::text::{Paint, Table};
 use grader::grade::{ClassGrades, Grading, GradingError};
 use grader::points::{self, GivenPoints};
@@ -264,15 +264,11 @@ fn tools(root: &Path, rubric: &Rubric) -> Result<Tools> {
     let mut loaded = vec![me.clone(), judge.clone()];
     let reads = cuda.iter().chain(&rust).flat_map(|compiler| &compiler.reads);
     loaded.extend(reads.filter(|path| path.is_file()).cloned());
-    let mut headers = Vec::new();
-    for entry in std::fs::read_dir(root.join("kernels"))?.flatten() {
-        let path = entry.path();
-        if path.extension().is_some_and(|extension| extension == "cuh") {
-            let name = entry.file_name().to_string_lossy().into_owned();
-            headers.push((name, xtask_support::source::read_source(&path)?));
-        }
-    }
-    headers.sort();
+    let header = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok((name, xtask_support::source::read_source(&path)?))
+    };
+    let headers = files_ending_with(&root.join("kernels"), ".cuh")?.into_iter().map(header).collect::<Result<_>>()?;
     let libraries = if cfg!(target_os = "linux") { sandbox::libraries(&loaded)? } else { BTreeSet::new() };
     Ok(Tools {
         launcher: Launcher { program: me, word: "confined".into(), libraries, interrupted: interrupt::happened },

@@ -8,12 +8,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use catalog::files::files_under;
 use serde_json::json;
 
+use crate::Problem;
 use crate::checks::axe::Axe;
 use crate::checks::devtools::{self, Tab};
 use crate::checks::run_in_page;
-use crate::{Problem, repo_paths::files_under};
 
 /// All chapters on one page for printing; checked on the desktop screen only.
 const PRINT: &str = "print.html";
@@ -69,7 +70,7 @@ pub enum Browsed {
 pub fn browse(folder: &Path, shots: Option<&Path>) -> Result<(Browsed, Vec<Problem>)> {
     let Some(program) = devtools::find() else { return Ok((Browsed::NotRun, Vec::new())) };
     let folder = folder.canonicalize()?;
-    let mut pages = files_under(&folder)?;
+    let mut pages = files_under(&folder).with_context(|| folder.display().to_string())?;
     pages.retain(|path| path.extension().is_some_and(|e| e == "html"));
     let (axe, no_axe) = match Axe::load() {
         Ok(axe) => (Some(axe), None),

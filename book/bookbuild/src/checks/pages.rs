@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
+use catalog::files::files_under;
 use html5ever::tokenizer::{BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts};
 use html5ever::{tendril::StrTendril, tokenizer::states::RawKind};
 
-use crate::repo_paths::files_under;
 use crate::{Pattern, Problem};
 
 /// All chapters on one page; it repeats the other pages.
@@ -29,7 +29,7 @@ struct Page {
 
 /// Checks every page and style sheet of a folder.
 pub(crate) fn check(folder: &Path) -> Result<Vec<Problem>> {
-    let files = files_under(folder)?;
+    let files = files_under(folder).with_context(|| folder.display().to_string())?;
     let mut pages: BTreeMap<PathBuf, Page> = BTreeMap::new();
     let mut problems = Vec::new();
     for file in &files {
