@@ -1,5 +1,6 @@
 //! Matrix products on the emulated GPU, and the reference that they must equal bit for bit.
 
+use catalog::parallel;
 use diagnostics::Report;
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Deserialize;
@@ -114,23 +115,16 @@ impl<T: Number> Product<T> {
     }
 
     /// Computes C by chains of `add(a, b, c)`: rows in parallel, columns side by side.
-    fn chains(&self, add: impl Fn(T, T, T) -> T + Copy + Send) -> Vec<T> {
+    fn chains(&self, add: impl Fn(T, T, T) -> T + Sync) -> Vec<T> {
         let &Self { m, n, k, .. } = self;
-        let mut c = vec![T::ZERO; m * n];
-        let workers = std::thread::available_parallelism().map_or(1, usize::from);
-        let rows_each = m.div_ceil(workers).max(1);
-        std::thread::scope(|scope| {
-            for (c, a) in c.chunks_mut(rows_each * n).zip(self.a.chunks(rows_each * k)) {
-                scope.spawn(move || {
-                    for (c, a) in c.chunks_mut(n).zip(a.chunks(k)) {
-                        for (&a, b) in a.iter().zip(self.b.chunks(n)) {
-                            c.iter_mut().zip(b).for_each(|(c, &b)| *c = add(a, b, *c));
-                        }
-                    }
-                });
+        let row = |row: &usize| {
+            let mut c = vec![T::ZERO; n];
+            for (&a, b) in self.a[row * k..][..k].iter().zip(self.b.chunks(n)) {
+                c.iter_mut().zip(b).for_each(|(c, &b)| *c = add(a, b, *c));
             }
-        });
-        c
+            c
+        };
+        parallel::run(&(0..m).collect::<Vec<_>>(), usize::MAX, row, |_| true).concat()
     }
 
     /// Runs a kernel of this PTX with C full of NaN before: no check may find anything, and each bit of C must be that

@@ -2,8 +2,6 @@
 //! `tests/data/solutions`, the starters and the finished kernels of the scalar steps.
 
 use std::fmt::Write as _;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tasks::{Task, Verdict};
 
@@ -79,28 +77,18 @@ fn verdicts_are_those_of_nvrtc() {
         }
     }
     cases.retain(|case| is_scalar(&case.task));
-    let (next, lines) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(case) = cases.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let line = match compile(&format!("{}.cu", case.name), &case.source) {
-                        Err(why) => format!("refused: {why}"),
-                        Ok(ours) => difference(case, &ours),
-                    };
-                    lines.lock().expect("no panic").push((case.name.clone(), line));
-                }
-            });
-        }
-    });
-    let mut lines = lines.into_inner().expect("no panic");
-    lines.sort();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    let line = |case: &Case| match compile(&format!("{}.cu", case.name), &case.source) {
+        Err(why) => format!("refused: {why}"),
+        Ok(ours) => difference(case, &ours),
+    };
+    let lines = catalog::parallel::run(&cases, usize::MAX, line, |_| true);
     let mut table = String::new();
-    for (name, line) in lines.iter().filter(|(_, line)| !line.is_empty()) {
-        let _ = writeln!(table, "{name}: {line}");
+    for (case, line) in cases.iter().zip(&lines).filter(|(_, line)| !line.is_empty()) {
+        let _ = writeln!(table, "{}: {line}", case.name);
     }
-    let refused = lines.iter().filter(|(_, line)| line.starts_with("refused")).count();
-    let same = lines.iter().filter(|(_, line)| line.is_empty()).count();
+    let refused = lines.iter().filter(|line| line.starts_with("refused")).count();
+    let same = lines.iter().filter(|line| line.is_empty()).count();
     let _ = write!(table, "{same} the same, {} different, {refused} refused", lines.len() - same - refused);
     insta::assert_snapshot!(table);
 }

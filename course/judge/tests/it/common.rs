@@ -4,10 +4,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
-use catalog::provenance::target_of;
+use catalog::{parallel, provenance::target_of};
 use judge::Request;
 use tasks::{Catalogue, Task};
 use tasks::{measure::Measure, task::Criterion};
@@ -103,19 +102,8 @@ pub(crate) fn request<'a>(task: &'a Task, ptx: &'a str, sources: &'a [(String, S
 /// Stops with all complaints about a list of items, which are looked for on all cores.
 #[track_caller]
 pub(crate) fn expect_no_complaint<T: Sync>(all: &[T], complaint: impl Fn(&T) -> Option<String> + Sync) {
-    let (next, complaints) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let found = complaint(one);
-                    complaints.lock().expect("no panic").extend(found);
-                }
-            });
-        }
-    });
-    let mut complaints = complaints.into_inner().expect("no panic");
-    complaints.sort();
+    let found = parallel::run(all, usize::MAX, complaint, |_| true);
+    let complaints: Vec<String> = found.into_iter().flatten().collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }
 
