@@ -215,11 +215,6 @@ impl Counters {
         ratio(self.thread_instructions, self.warp_instructions)
     }
 
-    /// Returns the sectors of a global load: 4 is best for 4 bytes a lane.
-    pub fn sectors_per_load(&self) -> Option<f64> {
-        ratio(self.global_load_sectors, self.global_load_requests)
-    }
-
     pub fn wavefronts_per_load(&self) -> Option<f64> {
         ratio(self.shared_load_wavefronts_merged, self.shared_load_requests_merged)
     }

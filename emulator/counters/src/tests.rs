@@ -56,9 +56,7 @@ fn wavefronts_are_of_everything_that_passes_over_the_banks() {
 
 #[test]
 fn a_ratio_of_nothing_is_none() {
-    let counters =
-        Counters { global_load_requests: 2, global_load_sectors: 8, global_load_bytes: 128, ..Counters::default() };
-    assert_eq!(counters.sectors_per_load(), Some(4.0));
+    let counters = Counters { global_load_sectors: 8, global_load_bytes: 128, ..Counters::default() };
     assert_eq!(counters.load_efficiency(), Some(0.5));
     assert_eq!(counters.store_efficiency(), None);
 }
