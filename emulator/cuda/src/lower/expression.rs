@@ -350,26 +350,11 @@ impl Lowering<'_> {
                     _ => return Ok(None),
                 }
             }
-            ExpressionKind::Unary(UnaryOp::Deref, of) => {
-                let pointer = self.rvalue(of)?;
-                match &pointer.ty {
-                    Type::Pointer(to) => Lvalue { address: pointer.parts[0], ty: (**to).clone() },
-                    other => {
-                        return error(of.span, format!("`*` needs a pointer, and this is a value of `{other}`"));
-                    }
-                }
-            }
+            ExpressionKind::Unary(UnaryOp::Deref, of) => pointee(&self.rvalue(of)?, of.span, "*")?,
             ExpressionKind::Subscript(of, index) => self.subscript(of, index)?,
             ExpressionKind::Member { of, is_arrow, name } => {
                 let place = if *is_arrow {
-                    let pointer = self.rvalue(of)?;
-                    match &pointer.ty {
-                        Type::Pointer(to) => Lvalue { address: pointer.parts[0], ty: (**to).clone() },
-                        other => {
-                            return error(of.span, format!("`->` needs a pointer, and this is a value of `{other}`"))
-                                .help("write `.`");
-                        }
-                    }
+                    pointee(&self.rvalue(of)?, of.span, "->").help("write `.`")?
                 } else if self.special(one)?.is_some() {
                     return Ok(None);
                 } else {
@@ -736,4 +721,12 @@ pub(super) fn without_parentheses(mut one: &Expression) -> &Expression {
         one = inner;
     }
     one
+}
+
+/// Returns the place that a pointer points to, for an operator that needs one.
+fn pointee(pointer: &Rvalue, span: Span, operator: &str) -> Result<Lvalue> {
+    match &pointer.ty {
+        Type::Pointer(to) => Ok(Lvalue { address: pointer.parts[0], ty: (**to).clone() }),
+        other => error(span, format!("`{operator}` needs a pointer, and this is a value of `{other}`")),
+    }
 }
