@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use catalog::files::{text_of_source, write_whole};
 use catalog::provenance::target_of;
-use catalog::text::{Paint, capital, escaped};
+use catalog::text::{Paint, capital, escaped, wrapped};
 use catalog::{STEPS, Shape, WrongSize};
 use counters::Column;
 use tasks::explain::{Explained, Line};
@@ -139,6 +139,12 @@ impl Subject {
     fn text(&self, file: &str, line: u32) -> &str {
         let at = (line as usize).wrapping_sub(1);
         self.sources.get(file).and_then(|lines| lines.get(at)).map_or("", String::as_str)
+    }
+
+    /// Returns a sentence that begins with the file, which stands out, and the caveat below it.
+    fn heading(&self, text: &str, width: usize, paint: Paint) -> String {
+        let text = wrapped(text, "", width).replacen(&self.file, &paint.bold(&self.file), 1);
+        text + &self.caveat().map_or(String::new(), |caveat| wrapped(&caveat, "", width))
     }
 
     /// Explains why the counts are not those of a kernel that works.

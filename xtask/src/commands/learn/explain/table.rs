@@ -31,10 +31,7 @@ fn head(subject: &Subject, by: Column, paint: Paint) -> String {
     let whose = subject.origin.description();
     let text =
         format!("{}: {whose}, {} on {}, counted on the emulated GPU", subject.file, explained.kernel, explained.shape);
-    let mut out = wrapped(&text, "", WIDTH).replacen(&subject.file, &paint.bold(&subject.file), 1);
-    if let Some(caveat) = subject.caveat() {
-        out.push_str(&wrapped(&caveat, "", WIDTH));
-    }
+    let mut out = subject.heading(&text, WIDTH, paint);
     if subject.shows_lines {
         let largest = largest(subject, by);
         if largest > 0.0 {

@@ -53,10 +53,7 @@ fn head(subject: &Subject, machine: &MachineCodeExplanation, paint: Paint) -> St
         machine.shape,
         machine.target
     );
-    let mut out = wrapped(&text, "", WIDTH).replacen(&subject.file, &paint.bold(&subject.file), 1);
-    if let Some(caveat) = subject.caveat() {
-        out.push_str(&wrapped(&caveat, "", WIDTH));
-    }
+    let mut out = subject.heading(&text, WIDTH, paint);
     for (name, value) in facts(machine) {
         let hanging = wrapped(&format!("{name}: {value}"), "    ", WIDTH);
         out.push_str(&format!("  {}", hanging.trim_start()));
