@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use std::process::Command as Process;
 
 use anyhow::{Context, Result};
-use xtask_support::CommandOutcome;
-use xtask_support::interrupt::{self, Waiting};
+use xtask_support::{CommandOutcome, interrupt};
 use xtask_support::{output::Stop, programs};
 
 /// The commands for classes.
@@ -161,9 +160,7 @@ pub(crate) fn run() -> Result<CommandOutcome> {
     let program = programs::find_program("teach")?;
     // The grading keeps its results at Ctrl-C, and its last words are to come before the next prompt.
     interrupt::watch();
-    let mut child = Process::new(program).args(words).spawn().context("starting teach")?;
-    let _waiting = Waiting::for_child(&child);
-    let status = child.wait()?;
+    let status = interrupt::wait_for(&mut Process::new(program).args(words).spawn().context("starting teach")?)?;
     match status.code() {
         Some(0) => Ok(CommandOutcome::Passed),
         Some(code) => Err(Stop::Ended(u8::try_from(code).unwrap_or(u8::MAX)).into()),

@@ -1,5 +1,6 @@
 //! Ctrl-C: ends the child process, and lets this one run until its files are whole.
 
+use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use crate::output::Stop;
@@ -46,7 +47,7 @@ pub struct Waiting;
 
 impl Waiting {
     /// Forwards interrupts to this child from now on, which ends it.
-    pub fn for_child(child: &std::process::Child) -> Self {
+    pub fn for_child(child: &Child) -> Self {
         CHILD.store(child.id().try_into().unwrap_or(0), Ordering::SeqCst);
         #[cfg(unix)]
         if happened() {
@@ -55,6 +56,12 @@ impl Waiting {
         }
         Self
     }
+}
+
+/// Waits for a child process, which an interrupt ends.
+pub fn wait_for(child: &mut Child) -> std::io::Result<ExitStatus> {
+    let _waiting = Waiting::for_child(child);
+    child.wait()
 }
 
 impl Drop for Waiting {

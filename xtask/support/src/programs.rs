@@ -109,9 +109,7 @@ impl Programs {
 
     /// Runs a step that prints to the terminal itself.
     pub fn run_on_terminal(&self, step: &Step, args: &[String]) -> Result<ExitStatus> {
-        let mut child = self.start(&[], step, args, |_| ())?;
-        let _waiting = Waiting::for_child(&child);
-        Ok(child.wait()?)
+        Ok(interrupt::wait_for(&mut self.start(&[], step, args, |_| ())?)?)
     }
 
     /// Runs a step with `--json`, and calls `each` with every record as it is printed. A `tool` such as a profiler is a

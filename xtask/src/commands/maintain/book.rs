@@ -4,10 +4,8 @@ use std::ffi::OsString;
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use xtask_support::CommandOutcome;
-use xtask_support::interrupt::{self, Waiting};
 use xtask_support::output::{self, Stop};
-use xtask_support::paths;
+use xtask_support::{CommandOutcome, interrupt, paths};
 
 /// Command line of `book`: bookbuild explains it.
 #[derive(clap::Args)]
@@ -29,10 +27,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let mut command = Command::new(cargo);
     command.args(["run", "--quiet", "--package", "bookbuild", "--"]);
     command.args(&args.options).current_dir(root);
-    let mut child = command.spawn().context("starting cargo")?;
-    let waiting = Waiting::for_child(&child);
-    let status = child.wait()?;
-    drop(waiting);
+    let status = interrupt::wait_for(&mut command.spawn().context("starting cargo")?)?;
     interrupt::check("the book is as it was built last")?;
     match status.code() {
         Some(0) => Ok(CommandOutcome::Passed),

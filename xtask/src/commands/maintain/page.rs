@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context, Result};
 use catalog::files::write_whole_bytes;
 use catalog::programs::all_on_path;
-use xtask_support::interrupt::{self, Waiting};
+use xtask_support::interrupt;
 use xtask_support::{CommandOutcome, output, paths};
 use zopfli::{BlockType, Options, Write as _, ZlibEncoder};
 
@@ -70,10 +70,7 @@ fn build(root: &Path, folder: &Path, features: &[&str]) -> Result<bool> {
     if let Some(linker) = all_on_path("wasm-ld").first() {
         command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker);
     }
-    let mut child = command.spawn().context("starting cargo")?;
-    let waiting = Waiting::for_child(&child);
-    let status = child.wait()?;
-    drop(waiting);
+    let status = interrupt::wait_for(&mut command.spawn().context("starting cargo")?)?;
     interrupt::check("there is no new module")?;
     Ok(status.success())
 }

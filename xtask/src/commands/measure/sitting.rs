@@ -15,7 +15,7 @@ use records::profile::ProfileRecord;
 use records::sanitizer::{SanitizerRecord, TOOLS};
 use records::sums::SumsRecord;
 use xtask_support::CommandOutcome;
-use xtask_support::interrupt::{self, Waiting};
+use xtask_support::interrupt;
 use xtask_support::output::{self, Stop};
 use xtask_support::{paths, programs};
 
@@ -109,10 +109,7 @@ fn run_part(mut command: Command) -> Result<bool> {
     // A signal to the whole group, as of Ctrl-C or `timeout`, would reach the child twice: the second ends it at once.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let mut child = command.stdin(Stdio::null()).spawn()?;
-    let waiting = Waiting::for_child(&child);
-    let status = child.wait()?;
-    drop(waiting);
+    let status = interrupt::wait_for(&mut command.stdin(Stdio::null()).spawn()?)?;
     if interrupt::happened() {
         let again = format!("go on with: {} measure", paths::command_name());
         return Err(Stop::Interrupted(format!("what was measured is saved; {again}")).into());
