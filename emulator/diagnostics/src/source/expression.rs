@@ -39,7 +39,7 @@ pub(crate) fn evaluate(text: &str, depth: u32, names: &Names<'_>, narrow: Narrow
     }
     let text = text.trim();
     let mut parser = Parser { text, rest: text, depth: depth + 1, names, narrow };
-    let term = parser.bits()?;
+    let term = parser.operations(0)?;
     parser.rest.trim().is_empty().then_some(term.value)
 }
 
@@ -52,6 +52,19 @@ struct Term {
 
 /// An operator as written, and its exact result.
 type Operator = (&'static str, fn(i64, i64) -> Option<i64>);
+
+/// Operators by their precedence, from those that bind least.
+const LEVELS: [&[Operator]; 6] = [
+    &[("|", |a, b| Some(a | b))],
+    &[("^", |a, b| Some(a ^ b))],
+    &[("&", |a, b| Some(a & b))],
+    &[
+        ("<<", |a, by| a.checked_mul(1 << u32::try_from(by).ok().filter(|by| *by < 32)?)),
+        (">>", |a, by| a.checked_shr(u32::try_from(by).ok()?)),
+    ],
+    &[("+", i64::checked_add), ("-", i64::checked_sub)],
+    &[("*", i64::checked_mul), ("/", i64::checked_div), ("%", i64::checked_rem)],
+];
 
 struct Parser<'a> {
     text: &'a str,
@@ -78,10 +91,8 @@ impl Parser<'_> {
         self.text.len() - self.rest.len()
     }
 
-    /// Returns the result of an operation on `a` and `b` that began at `start`.
-    fn result(&self, start: usize, a: Term, b: Term, exact: Option<i64>) -> Option<Term> {
-        let exact = exact?;
-        let wide = a.wide || b.wide;
+    /// Returns the result of an operation that began at `start`.
+    fn result(&self, start: usize, wide: bool, exact: i64) -> Term {
         let mut value = exact;
         if let Some(overflow) = self.narrow.filter(|_| !wide && i32::try_from(exact).is_err()) {
             value = i64::from(exact as i32);
@@ -90,49 +101,19 @@ impl Parser<'_> {
             let wrapped = value;
             overflow.borrow_mut().get_or_insert(Overflow { text, exact, wrapped });
         }
-        Some(Term { value, wide })
+        Term { value, wide }
     }
 
-    fn bits(&mut self) -> Option<Term> {
-        let and = |parser: &mut Self| parser.operations(&[("&", |a, b| Some(a & b))], Self::shift);
-        let xor = |parser: &mut Self| parser.operations(&[("^", |a, b| Some(a ^ b))], and);
-        self.operations(&[("|", |a, b| Some(a | b))], xor)
-    }
-
-    fn shift(&mut self) -> Option<Term> {
+    /// Operations of one level of [`LEVELS`] and of those behind it, from left to right.
+    fn operations(&mut self, level: usize) -> Option<Term> {
+        let Some(operators) = LEVELS.get(level) else { return self.atom() };
         let start = self.start();
-        let mut a = self.sum()?;
-        loop {
-            if self.take("<<") {
-                let b = self.sum()?;
-                let exact = u32::try_from(b.value).ok().filter(|by| *by < 32);
-                a = self.result(start, a, a, exact.and_then(|by| a.value.checked_mul(1 << by)))?;
-            } else if self.take(">>") {
-                let b = self.sum()?;
-                let exact = a.value.checked_shr(u32::try_from(b.value).ok()?);
-                a = self.result(start, a, a, exact)?;
-            } else {
-                return Some(a);
-            }
-        }
-    }
-
-    fn sum(&mut self) -> Option<Term> {
-        self.operations(&[("+", i64::checked_add), ("-", i64::checked_sub)], Self::product)
-    }
-
-    fn product(&mut self) -> Option<Term> {
-        let operators: [Operator; 3] = [("*", i64::checked_mul), ("/", i64::checked_div), ("%", i64::checked_rem)];
-        self.operations(&operators, Self::atom)
-    }
-
-    /// Operations of one precedence, from left to right.
-    fn operations(&mut self, operators: &[Operator], operand: impl Fn(&mut Self) -> Option<Term>) -> Option<Term> {
-        let start = self.start();
-        let mut a = operand(self)?;
-        while let Some((_, apply)) = operators.iter().find(|(text, _)| self.take(text)) {
-            let b = operand(self)?;
-            a = self.result(start, a, b, apply(a.value, b.value))?;
+        let mut a = self.operations(level + 1)?;
+        while let Some((text, apply)) = operators.iter().find(|(text, _)| self.take(text)) {
+            let b = self.operations(level + 1)?;
+            // The count of a shift has no influence on its type.
+            let wide = a.wide || b.wide && !matches!(*text, "<<" | ">>");
+            a = self.result(start, wide, apply(a.value, b.value)?);
         }
         Some(a)
     }
