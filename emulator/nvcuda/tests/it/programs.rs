@@ -152,18 +152,10 @@ fn arguments_in_one_buffer() {
 fn extended_and_cooperative_launches() {
     let _own = OwnContext::new();
     let nothing = function(module(), "nothing");
-    let mut config = sys::CUlaunchConfig {
-        gridDimX: 2,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: 64,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: 0,
-        hStream: null_mut(),
-        attrs: null_mut(),
-        numAttrs: 0,
-    };
+    // SAFETY: plain data, for which zeros are a value.
+    let mut config: sys::CUlaunchConfig = unsafe { zeroed() };
+    [config.gridDimX, config.gridDimY, config.gridDimZ] = [2, 1, 1];
+    [config.blockDimX, config.blockDimY, config.blockDimZ] = [64, 1, 1];
     let (null, none) = (null_mut(), null_mut());
     calls! {
         sys::cuLaunchKernelEx(&config, nothing, none, none),
