@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::record_file::{RecordError, record_file};
 use crate::run::Run;
-use catalog::{provenance::sha256, shape::Shape};
+use catalog::shape::Shape;
 
 pub const SCHEMA: u32 = 1;
 
@@ -79,11 +79,6 @@ impl Sum {
 /// Returns the first digits of a sum, enough to distinguish two.
 pub fn short(sum: &str) -> &str {
     sum.get(..12).unwrap_or(sum)
-}
-
-/// Returns the sum of the bytes of C.
-pub fn of_bytes(bytes: &[u8]) -> String {
-    sha256(bytes)
 }
 
 record_file!(SumsRecord, sums);

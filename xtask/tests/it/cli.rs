@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use catalog::provenance::sha256;
 use catalog::{STEPS, Shape, Step};
 use counters::Counters;
 use records::Run;
@@ -90,8 +91,8 @@ fn summed(step: &Step, device: &Run) -> String {
             seed: 1,
             multiprocessors: 4,
             ptx_sha256: String::new(),
-            c_sha256: sums::of_bytes(kernel.name.as_bytes()),
-            cublas_sha256: (!device.emulated).then(|| sums::of_bytes(b"sgemm_v05_bank_conflict_free")),
+            c_sha256: sha256(kernel.name.as_bytes()),
+            cublas_sha256: (!device.emulated).then(|| sha256(b"sgemm_v05_bank_conflict_free")),
             not_run: None,
         };
         text.push_str(&json(&Line::Sum(Box::new(sum(64)))));
@@ -327,7 +328,7 @@ fn sums_are_saved_and_then_compared_bit_by_bit() {
     let text = fs::read_to_string(data.join("test-100-sums.json")).expect("a record");
     fs::write(data.join(sums::REFERENCES[0]), &text).expect("a file");
     insta::assert_snapshot!(run(xtask("sums v05 v07 --emulate").env("FAKE", "emulated").current_dir(&root)));
-    let digits = sums::of_bytes(b"sgemm_v05_bank_conflict_free");
+    let digits = sha256(b"sgemm_v05_bank_conflict_free");
     let changed = text.replacen(&format!("\"c_sha256\":\"{digits}"), &format!("\"c_sha256\":\"f{}", &digits[1..]), 1);
     assert_ne!(text, changed);
     fs::write(data.join(sums::REFERENCES[0]), changed).expect("a file");
@@ -470,7 +471,7 @@ fn a_folder_without_a_step_says_so() {
 fn in_checkout(name: &str, words: &str) -> (PathBuf, Command) {
     let root = checkout(name);
     let source = "__global__ void k() {}\n";
-    let hash = catalog::provenance::sha256(source.as_bytes());
+    let hash = sha256(source.as_bytes());
     let ptx = format!(
         "// Generated\n// source: kernels/v05_bank_conflict_free.cu sha256:{hash}\n.version 8.4\n.entry k() {{\n}}\n"
     );

@@ -9,11 +9,11 @@ mod tests;
 
 use std::process::ExitCode;
 
-use catalog::process::Exit;
 use catalog::{Shape, Work, sizes};
+use catalog::{process::Exit, provenance::sha256};
 use emulator_client::CheckLevel;
 use records::record::Line;
-use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, Sum, SumsRecord, of_bytes};
+use records::sums::{BY_MULTIPROCESSORS, MULTIPROCESSORS, Sum, SumsRecord};
 
 use crate::args::Common;
 use crate::device::session::{Launch, Session};
@@ -181,7 +181,7 @@ fn sum_of<R: Real>(elements: &[R]) -> String {
     for element in elements {
         element.append_to(&mut bytes);
     }
-    of_bytes(&bytes)
+    sha256(&bytes)
 }
 
 /// Returns the finding of the checks, or else the error.

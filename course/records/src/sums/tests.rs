@@ -1,5 +1,5 @@
 use super::*;
-use catalog::STEPS;
+use catalog::{STEPS, provenance::sha256};
 
 fn run(id: &str) -> Run {
     Run { device: "NVIDIA Test 100".into(), ..crate::record::tests::run(id) }
@@ -14,7 +14,7 @@ fn sum(run: &str, kernel: &str, size: usize) -> Sum {
         seed: 1,
         multiprocessors: MULTIPROCESSORS,
         ptx_sha256: String::new(),
-        c_sha256: of_bytes(kernel.as_bytes()),
+        c_sha256: sha256(kernel.as_bytes()),
         cublas_sha256: None,
         not_run: None,
     }
@@ -31,7 +31,7 @@ fn record() -> SumsRecord {
 #[test]
 fn a_sum_is_on_record_and_the_same() {
     let mut other = record();
-    other.sums[1].c_sha256 = of_bytes(b"another C");
+    other.sums[1].c_sha256 = sha256(b"another C");
     let complaint = |record: SumsRecord| record.complaint(&sum("here", "two", 64)).unwrap_or_default();
     assert_eq!(complaint(record()), "");
     let missing = complaint(SumsRecord::default());
