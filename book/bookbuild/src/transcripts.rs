@@ -188,7 +188,7 @@ impl TranscriptStep {
                 let all = solutions::load(repo.root(), step)?;
                 let found = all.into_iter().find(|solution| solution.name == *name);
                 let found = found.with_context(|| format!("tests/data/solutions has no `{name}`"))?;
-                tasks::starter::finished(&found.source)
+                tasks::markers::finished(&found.source)
             }
             _ => bail!("a file is written from exactly one of text and solution"),
         };

@@ -25,11 +25,6 @@ pub fn starter(task: &Task, solution: &str) -> String {
     }
 }
 
-/// Returns the finished kernel for learners, without markers.
-pub fn finished(solution: &str) -> String {
-    markers::finished(solution)
-}
-
 /// Returns the header comment: the task, and the command that checks it.
 fn head(task: &Task) -> String {
     let name = &task.name;

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &Assign) -> Result<CommandOutcome> {
     for given in &assignment.tasks {
         if let Some(drawn) = &given.drawn {
             let path = with_suffix(out, &format!(".{}.cu", given.task.name));
-            write_whole(&path, &tasks::starter::finished(&drawn.reference))
+            write_whole(&path, &tasks::markers::finished(&drawn.reference))
                 .with_context(|| path.display().to_string())?;
             references.push_str(&format!("{}: a kernel that passes; keep it to yourself\n", path.display()));
         }

@@ -144,7 +144,7 @@ fn steps_are_done_in_rust() {
         assert_eq!(todos(&starter), todos(&read(cuda.starter_file())), "{name}");
         let verdict = learner.verdict(&name, &starter);
         assert!(verdict.status == Status::Failed && verdict.compiler.is_none(), "{name}: {verdict:#?}");
-        let verdict = learner.verdict(&name, &tasks::starter::finished(&read(&task.solution)));
+        let verdict = learner.verdict(&name, &tasks::markers::finished(&read(&task.solution)));
         assert_eq!(verdict.status, Status::Passed, "{name}: {verdict:#?}");
     }
     let verdict = learner.verdict("v02", &read("kernels/rust/v02_shared.rs").replace("acc = mul_add", "ac = mul_add"));
@@ -251,7 +251,7 @@ fn small_edits_that_pass_are_shown() {
         ("v08", "row + i * ROWS, col)", "row + i, col)"),
     ];
     for (name, right, wrong) in mistakes {
-        let good = tasks::starter::finished(&learner.solution(name));
+        let good = tasks::markers::finished(&learner.solution(name));
         assert!(good.contains(right), "{name}: {right}");
         let copy = good.replacen(right, wrong, 1);
         learner.forget();

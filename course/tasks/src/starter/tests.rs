@@ -17,7 +17,7 @@ fn a_starter_keeps_the_code_and_says_what_to_do() {
              #include \"common.cuh\"\nvoid f()\n{\n    // TODO(v05): do it\n    undone();\n}\n"
     );
     assert_eq!(
-        finished(solution),
+        markers::finished(solution),
         "// v05_x.cu: the idea.\n//\n// Changed: everything.\n// Any M, N, K. Launch: so.\n#include \"common.cuh\"\n\
              void f()\n{\n    done();\n}\n"
     );

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use catalog::files::{MAX_TEXT_BYTES, read_limited, write_whole, write_whole_bytes};
 use tasks::progress::Progress;
-use tasks::{Task, starter};
+use tasks::{Task, markers, starter};
 use xtask_support::{CommandOutcome, output, paths};
 
 use crate::learner;
@@ -149,7 +149,7 @@ pub(crate) fn solution(args: &SolutionArgs) -> Result<CommandOutcome> {
 }
 
 fn solution_of(root: &Path, task: &Task) -> Result<String> {
-    Ok(starter::finished(&learner::solution(root, task)?))
+    Ok(markers::finished(&learner::solution(root, task)?))
 }
 
 /// Explains why there is no copy; the error of the operating system follows.
