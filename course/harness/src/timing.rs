@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::CudaSlice;
 use records::Samples;
-use records::record::{Power, Submission, Yardstick};
+use records::record::{VerifiedRun, Yardstick};
 
 use crate::device::session::{Launch, Operands, Session};
 use crate::device::{Gpu, meter::Meter};
@@ -35,22 +35,6 @@ const WHOLE_BUDGET: Duration = Duration::from_millis(300);
 /// The scrub is this many times the level-2 cache.
 const SCRUB: usize = 2;
 
-/// The samples of a kernel and of what it is compared with.
-pub struct Timed {
-    /// Launches in a hot sample.
-    pub batch: u32,
-    pub submission: Submission,
-    /// One launch, caches warm.
-    pub hot: Samples,
-    /// One launch, caches full of something else.
-    pub cold: Option<Samples>,
-    /// Samples of cuBLAS or of a copy, taken between the hot samples.
-    pub yardstick: Option<Yardstick>,
-    /// Lowest and highest SM clock seen.
-    pub clock_mhz: Option<[u32; 2]>,
-    pub power: Option<Power>,
-}
-
 /// A library's function or a copy that a kernel is compared with.
 pub struct Competitor<'a> {
     /// Name in tables: `cuBLAS` or `copy`.
@@ -67,10 +51,11 @@ fn at_least(one_ms: f64) -> usize {
 }
 
 // ANCHOR: protocol
-/// Times a session that has been verified, beside its yardstick; with a `duel`, in its rounds.
+/// Times a session that has been verified, for its `run`, beside its yardstick; with a `duel`, in its rounds.
 pub fn time<T: Real, R: Real>(
     gpu: &Gpu, session: &mut Session<'_, T, R>, mut other: Option<Competitor<'_>>, duel: Option<duel::Plan>,
-) -> Result<Timed, StepError> {
+    run: &mut VerifiedRun,
+) -> Result<(), StepError> {
     let mut meter = Meter::open(&gpu.context);
 
     // Warm up: the clocks rise, and the caches hold what they can.
@@ -123,21 +108,20 @@ pub fn time<T: Real, R: Real>(
     }
     // ANCHOR_END: protocol
 
-    Ok(Timed {
-        batch: sampler.n,
+    run.batch = sampler.n;
+    run.submission = sampler.submission();
+    run.hot = Some(Samples::summary(hot));
+    run.cold = (!cold.is_empty()).then(|| Samples::summary(cold));
+    run.yardstick = other.map(|(name, algorithm, sampler, _)| Yardstick {
+        name: name.into(),
         submission: sampler.submission(),
-        hot: Samples::summary(hot),
-        cold: (!cold.is_empty()).then(|| Samples::summary(cold)),
-        yardstick: other.map(|(name, algorithm, sampler, _)| Yardstick {
-            name: name.into(),
-            submission: sampler.submission(),
-            algorithm,
-            hot: Samples::summary(others),
-            duel,
-        }),
-        clock_mhz: meter.clock_mhz(),
-        power: meter.power(),
-    })
+        algorithm,
+        hot: Samples::summary(others),
+        duel,
+    });
+    run.clock_mhz = meter.clock_mhz();
+    run.power = meter.power();
+    Ok(())
 }
 
 /// Memory to fill, so that the caches hold nothing else.

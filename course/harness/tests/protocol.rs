@@ -5,6 +5,7 @@ use harness::duel::Plan;
 use harness::inputs::{Data, elements};
 use harness::session::{self, Launch, Session};
 use harness::{Gpu, StepError, timing};
+use records::record::VerifiedRun;
 
 const PTX: &str = include_str!("../../../kernels/ptx/v01_col_per_lane.ptx");
 const N: usize = 8;
@@ -34,14 +35,16 @@ fn times_are_quartiles_and_the_yardstick_stands_beside() {
     let a = elements::<f32>(Data::Reals, 1, 0, N, N * N);
     let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
     let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
-    let timed = timing::time(&gpu, &mut session, Some(copy), None).expect("the kernel is right");
+    let mut timed = VerifiedRun::default();
+    timing::time(&gpu, &mut session, Some(copy), None, &mut timed).expect("the kernel is right");
+    let hot = timed.hot.expect("it was timed");
     let is_plausible =
         |samples: &records::Samples| samples.0.len() == 5 && samples.0.iter().all(|ms| ms.is_finite() && *ms >= 0.0);
-    assert!(is_plausible(&timed.hot), "{:?}", timed.hot);
+    assert!(is_plausible(&hot), "{hot:?}");
     assert!(timed.cold.as_ref().is_some_and(is_plausible));
     let yardstick = timed.yardstick.expect("it was asked for");
     assert_eq!(yardstick.name, "copy");
-    assert_eq!(yardstick.hot.0.len(), timed.hot.0.len());
+    assert_eq!(yardstick.hot.0.len(), hot.0.len());
     assert_eq!(timed.clock_mhz, None, "the emulated device has no clock");
 
     let whole = timing::whole(&gpu, &launch(&gpu), &a, Some(&a), N * N).expect("the kernel is right");
@@ -55,7 +58,8 @@ fn a_duel_has_rounds_with_pauses_and_without() {
     let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
     let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
     let plan = Plan { piece_ms: 2.0, pause_ms: 3.0, warm_up_ms: 1.0, energy_ms: 1.0, max_ms: 50.0 };
-    let timed = timing::time(&gpu, &mut session, Some(copy), Some(plan)).expect("the kernel is right");
+    let mut timed = VerifiedRun::default();
+    timing::time(&gpu, &mut session, Some(copy), Some(plan), &mut timed).expect("the kernel is right");
     let duel = timed.yardstick.and_then(|yardstick| yardstick.duel);
     let duel = duel.expect("it was asked for");
     assert_eq!(duel.piece_and_pause, [2.0, 3.0]);

@@ -325,15 +325,8 @@ impl<'a, T: Real, R: Real> OnShape<'_, 'a, '_, '_, T, R> {
     ) -> Result<(), StepError> {
         let Setup { gpu, duel, .. } = self.subject.setup;
         let mut session = self.session(CodeKind::Ptx, inputs)?;
-        let timed = timing::time(gpu, &mut session, yardstick, duel)?;
+        timing::time(gpu, &mut session, yardstick, duel, passed)?;
         drop(session);
-        passed.batch = timed.batch;
-        passed.submission = timed.submission;
-        passed.hot = Some(timed.hot);
-        passed.cold = timed.cold;
-        passed.yardstick = timed.yardstick;
-        passed.clock_mhz = timed.clock_mhz;
-        passed.power = timed.power;
         let launch = (self.make)(CodeKind::Ptx, self.shape, self.subject.config);
         passed.whole = Some(timing::whole(gpu, &launch, &inputs.a, inputs.b.as_deref(), inputs.n_out())?);
         Ok(())
