@@ -250,28 +250,17 @@ impl<'a> File<'a> {
                 return Err(ReadErrorKind::Label { address, operation, target }.at(section));
             }
         }
-        let attributes = info::Attributes::read(self.named(&format!(".nv.info.{name}"))?, section)?;
-        Ok(CubinKernel {
+        let mut kernel = CubinKernel {
             name: name.to_owned(),
             instructions,
             functions,
-            registers: 0,
             shared_bytes: self.size(&format!(".nv.shared.{name}"))?,
-            frame_bytes: 0,
-            max_threads: attributes.max_threads,
-            cluster: attributes.cluster,
-            barriers: match attributes.barriers {
-                Some(barriers) => barriers,
-                None => (self.section(at)?.sh_flags.get(ENDIAN) >> 20) as u32 & 0x7f,
-            },
-            parameter_base: attributes.parameter_base,
-            parameter_bytes: attributes.parameter_bytes,
-            parameters: attributes.parameters,
+            barriers: (self.section(at)?.sh_flags.get(ENDIAN) >> 20) as u32 & 0x7f,
             tables: self.named(&format!(".nv.constant2.{name}"))?.to_vec(),
-            lines: Vec::new(),
-            files: Vec::new(),
-            calls: Vec::new(),
-        })
+            ..CubinKernel::default()
+        };
+        info::describe(&mut kernel, self.named(&format!(".nv.info.{name}"))?, section)?;
+        Ok(kernel)
     }
 
     fn relocations(&self) -> Result<Vec<Relocation>, ReadError> {

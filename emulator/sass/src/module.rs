@@ -75,7 +75,7 @@ pub enum Target {
 }
 
 /// A kernel, with the functions that it calls.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct CubinKernel {
     /// Symbol by which the driver finds it.
     pub name: String,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::error::{ReadError, damaged};
-use crate::module::{Cluster, Parameter};
+use crate::module::{CubinKernel, Parameter};
 
 /// Kind of an attribute whose value has the given length; other kinds store two bytes of value in the length field.
 const SIZED: u8 = 4;
@@ -74,50 +74,37 @@ pub(super) fn counts(bytes: &[u8]) -> Counts {
     counts
 }
 
-/// Attributes of a kernel, from the section `.nv.info.NAME`.
-#[derive(Default)]
-pub(super) struct Attributes {
-    pub(super) max_threads: Option<[u32; 3]>,
-    pub(super) cluster: Cluster,
-    /// Number of barriers of the block, present in files of CUDA 13.
-    pub(super) barriers: Option<u32>,
-    pub(super) parameter_base: u32,
-    pub(super) parameter_bytes: u32,
-    pub(super) parameters: Vec<Parameter>,
-}
-
-impl Attributes {
-    pub(super) fn read(bytes: &[u8], section: &str) -> Result<Attributes, ReadError> {
-        let mut found = Attributes::default();
-        let mut parameters = Vec::new();
-        for attribute in attributes(bytes) {
-            match attribute.number {
-                MAX_THREADS => found.max_threads = attribute.three_words(),
-                CLUSTER => found.cluster.required = attribute.three_words(),
-                EXPLICIT_CLUSTER => found.cluster.explicit = true,
-                MAX_CLUSTER => found.cluster.max_blocks = attribute.word(0),
-                PARAMETER_BANK => {
-                    let word = attribute.word(1).unwrap_or(0);
-                    (found.parameter_base, found.parameter_bytes) = (word & 0xffff, word >> 16);
-                }
-                BARRIERS => found.barriers = Some((attribute.short & 0x7f).into()),
-                PARAMETER_BYTES => found.parameter_bytes = attribute.short.into(),
-                PARAMETER | LARGE_PARAMETER => {
-                    if let (Some(place), Some(size)) = (attribute.word(1), attribute.word(2)) {
-                        let (ordinal, offset) = (place & 0xffff, place >> 16);
-                        let size = if attribute.number == PARAMETER { size >> 18 } else { size & 0xffff };
-                        parameters.push((ordinal, Parameter { offset, size }));
-                    }
-                }
-                _ => {}
+/// Sets the attributes of a kernel, from the section `.nv.info.NAME`.
+pub(super) fn describe(kernel: &mut CubinKernel, bytes: &[u8], section: &str) -> Result<(), ReadError> {
+    let mut parameters = Vec::new();
+    for attribute in attributes(bytes) {
+        match attribute.number {
+            MAX_THREADS => kernel.max_threads = attribute.three_words(),
+            CLUSTER => kernel.cluster.required = attribute.three_words(),
+            EXPLICIT_CLUSTER => kernel.cluster.explicit = true,
+            MAX_CLUSTER => kernel.cluster.max_blocks = attribute.word(0),
+            PARAMETER_BANK => {
+                let word = attribute.word(1).unwrap_or(0);
+                (kernel.parameter_base, kernel.parameter_bytes) = (word & 0xffff, word >> 16);
             }
+            // Only in files of CUDA 13.
+            BARRIERS => kernel.barriers = (attribute.short & 0x7f).into(),
+            PARAMETER_BYTES => kernel.parameter_bytes = attribute.short.into(),
+            PARAMETER | LARGE_PARAMETER => {
+                if let (Some(place), Some(size)) = (attribute.word(1), attribute.word(2)) {
+                    let (ordinal, offset) = (place & 0xffff, place >> 16);
+                    let size = if attribute.number == PARAMETER { size >> 18 } else { size & 0xffff };
+                    parameters.push((ordinal, Parameter { offset, size }));
+                }
+            }
+            _ => {}
         }
-        parameters.sort_by_key(|(ordinal, _)| *ordinal);
-        found.parameters = parameters.into_iter().map(|(_, parameter)| parameter).collect();
-        let end = found.parameters.iter().map(|p| p.offset + p.size).max().unwrap_or(0);
-        if end > MAX_PARAMETER_BYTES {
-            return Err(damaged("its parameters are too long", section));
-        }
-        Ok(found)
     }
+    parameters.sort_by_key(|(ordinal, _)| *ordinal);
+    kernel.parameters = parameters.into_iter().map(|(_, parameter)| parameter).collect();
+    let end = kernel.parameters.iter().map(|p| p.offset + p.size).max().unwrap_or(0);
+    if end > MAX_PARAMETER_BYTES {
+        return Err(damaged("its parameters are too long", section));
+    }
+    Ok(())
 }
