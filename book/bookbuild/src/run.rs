@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use catalog::provenance;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tasks::{Catalogue, Task, starter, task};
+use tasks::{Catalogue, Task, committed::Listed, starter, task};
 
 use crate::checks::ptx;
 use crate::directives::listings::{self, Numbered};
@@ -28,7 +28,7 @@ struct Settings {
     launch: Vec<OtherLaunch>,
     /// M, N and K of committed kernels, which their grids fit.
     committed_sizes: [usize; 3],
-    committed: Vec<Committed>,
+    committed: Vec<Listed>,
 }
 
 /// A kernel that no task is about, and its launch.
@@ -72,25 +72,11 @@ struct OtherLaunch {
     block: [u32; 3],
 }
 
-/// A kernel that runs as committed PTX and is not edited, and its launch: what a request of the module says of it.
-#[derive(Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
+/// What a request of the module says of a kernel that runs as committed PTX.
+#[derive(Serialize)]
 struct Committed {
-    #[serde(skip_serializing)]
-    listing: String,
-    entry: String,
-    /// For [`tasks::committed`], as are `blocks`.
-    #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "read by `cargo xtask explain`")]
-    tile: Option<[u32; 2]>,
-    #[serde(default, skip_serializing)]
-    #[expect(dead_code, reason = "read by `cargo xtask explain`")]
-    blocks: tasks::launch::Blocks,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    arguments: String,
-    #[serde(skip_deserializing)]
+    #[serde(flatten)]
+    kernel: Listed,
     ptx: String,
 }
 
@@ -189,7 +175,7 @@ impl Runs {
             let (_, known) = find_kernel(&kernel.entry).context("book/run.toml")?;
             let (_, all) = ptx::of_kernel(repo, known)?;
             let ptx = provenance::with_only(&[known.name], &all);
-            out.committed.insert(file_stem(Path::new(&kernel.listing)), Committed { ptx, ..kernel });
+            out.committed.insert(file_stem(Path::new(&kernel.listing)), Committed { kernel, ptx });
         }
         Ok(out)
     }
@@ -211,9 +197,9 @@ impl Runs {
     pub(crate) fn of_file(&self, file: &str) -> Option<Runnable<'_>> {
         let run = self.runs.iter().find(|(_, run)| run.file == file);
         let run = run.map(|(key, _)| Runnable { key, committed: None });
-        let committed = || self.committed.iter().find(|(_, kernel)| kernel.listing == file);
+        let committed = || self.committed.iter().find(|(_, run)| run.kernel.listing == file);
         run.or_else(|| {
-            committed().map(|(key, kernel)| Runnable { key, committed: Some((&kernel.entry, self.committed_sizes)) })
+            committed().map(|(key, run)| Runnable { key, committed: Some((&run.kernel.entry, self.committed_sizes)) })
         })
     }
 
@@ -232,10 +218,11 @@ impl Runs {
         for name in ["run.js", "run.css", "kernels.js", "pictures.js", "playground.js"] {
             std::fs::write(folder.join(name), repo.read(&repo.book().join("theme").join(name))?)?;
         }
-        for (name, kernel) in &self.committed {
-            let source = repo.read(&repo.root().join(&kernel.listing))?;
+        for (name, run) in &self.committed {
+            let listing = &run.kernel.listing;
+            let source = repo.read(&repo.root().join(listing))?;
             let request = json!({
-                "name": kernel.listing, "source": source, "headers": [], "shape": self.committed_sizes, "committed": kernel,
+                "name": listing, "source": source, "headers": [], "shape": self.committed_sizes, "committed": run,
             });
             let script = format!("(self.tileCommitted ||= {{}})[\"{name}\"] = {request};\n");
             std::fs::write(folder.join(name).with_extension("js"), script)?;

@@ -4,20 +4,26 @@ use std::path::Path;
 
 use anyhow::Context;
 use catalog::STEPS;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::launch::{Blocks, OwnLaunch};
 use crate::task::{Task, TaskName};
 use crate::work::TaskWork;
 
-/// A kernel in `book/run.toml`.
-#[derive(Debug, Deserialize)]
-struct Listed {
-    entry: String,
+/// A kernel in `book/run.toml` that runs as committed PTX and is not edited, and its launch. What is serialised is what a
+/// request of the page says of it.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Listed {
+    #[serde(skip_serializing)]
+    pub listing: String,
+    pub entry: String,
     /// Tile of C of a block, or of a cluster.
+    #[serde(skip_serializing)]
     tile: Option<[u32; 2]>,
-    #[serde(default)]
+    #[serde(default, skip_serializing)]
     blocks: Blocks,
+    grid: [u32; 3],
     block: [u32; 3],
     shared: u32,
     arguments: String,
