@@ -58,14 +58,6 @@ struct Phase {
     number: u64,
 }
 
-#[derive(Debug)]
-struct PhaseRace {
-    address: u64,
-    end: u64,
-    mask: LaneMask,
-    parties: [RaceParty; 2],
-}
-
 /// The state of one worker.
 #[derive(Debug)]
 pub(crate) struct WarpClocks {
@@ -84,8 +76,8 @@ pub(crate) struct WarpClocks {
     cells: Vec<Cell>,
     /// By unit: the time at which each warp read it last.
     reads: Vec<[u32; WARPS]>,
-    /// By the two instructions and the warp of the second.
-    races: BTreeMap<(u32, u32, u32), PhaseRace>,
+    /// By the two instructions and the warp of the second, whose lanes stand beside it.
+    races: BTreeMap<(u32, u32, u32), (RaceFacts, LaneMask)>,
 }
 
 impl WarpClocks {
@@ -305,23 +297,19 @@ impl WarpClocks {
         }
         let block = self.block;
         let party = |(kind, instr, thread)| RaceParty { kind, instr, block, thread, bytes: 4 };
-        let race = self.races.entry(key).or_insert_with(|| PhaseRace {
-            address,
-            end: address,
-            mask: LaneMask::EMPTY,
-            parties: [party(other), party(own)],
+        let (race, mask) = self.races.entry(key).or_insert_with(|| {
+            let race = RaceFacts::new(MemSpace::Shared, [address; 2], [party(other), party(own)]);
+            (RaceFacts { missing: MissingOrder::Phase, ..race }, LaneMask::EMPTY)
         });
         race.address = race.address.min(address);
         race.end = race.end.max(address + (1 << self.shift));
-        race.mask |= LaneMask::of(own.2 as usize % 32);
+        *mask |= LaneMask::of(own.2 as usize % 32);
     }
 
     /// Reports the races of the block.
     pub(super) fn end_block(&mut self, out: &mut Collector) {
-        for ((.., warp), race) in std::mem::take(&mut self.races) {
-            let facts = RaceFacts::new(MemSpace::Shared, [race.address, race.end], race.parties);
-            let facts = RaceFacts { missing: MissingOrder::Phase, ..facts };
-            out.record(facts.mistake(self.block, warp, race.mask));
+        for ((.., warp), (race, mask)) in std::mem::take(&mut self.races) {
+            out.record(race.mistake(self.block, warp, mask));
         }
     }
 }
