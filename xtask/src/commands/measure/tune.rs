@@ -64,8 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     let root = paths::checkout().with_context(|| format!("{data} is in a checkout, and this folder is not one"))?;
     let programs = kernels::programs(&steps)?;
     if args.search {
-        let (programs, seconds, most, save) = (&programs, args.seconds, args.most, args.save);
-        let found = search::Search { root: &root, programs, step, seconds, most, save }.run()?;
+        let found = search::Search { root: &root, programs: &programs, step, args }.run()?;
         return written(&root, FOUND, &found, library);
     }
     let mut words = vec!["tune".to_owned(), root.join(&data).join("samples.tsv").display().to_string()];

@@ -23,6 +23,8 @@ use xtask_support::{
     interrupt,
 };
 
+use super::Args;
+
 /// The architecture that plans are compiled for.
 const GPU: &str = "90a";
 
@@ -45,15 +47,12 @@ enum Made {
     Refused(String),
 }
 
-/// Options of a search: its folder, its time, and the number of plans of each class to look at more closely.
+/// A search with its options, and the folder of the checkout.
 pub(crate) struct Search<'a> {
     pub(crate) root: &'a Path,
     pub(crate) programs: &'a Programs,
     pub(crate) step: &'static Step,
-    pub(crate) seconds: u64,
-    pub(crate) most: usize,
-    /// Keeps the predictions in the repository.
-    pub(crate) save: bool,
+    pub(crate) args: &'a Args,
 }
 
 impl Search<'_> {
@@ -61,7 +60,7 @@ impl Search<'_> {
     pub(crate) fn run(&self) -> Result<String> {
         let candidates: Vec<Candidate> = self.query(&["candidates"])?;
         let texts: Vec<&str> = candidates.iter().map(|candidate| &*candidate.multipliers).collect();
-        let half = self.seconds / 2;
+        let half = self.args.seconds / 2;
         let until = Instant::now() + Duration::from_secs(half);
         let made = self.compile(&texts, Some(until))?;
         let reached: Vec<_> = candidates.iter().zip(&made).filter(|(_, made)| made.is_some()).collect();
@@ -81,7 +80,7 @@ impl Search<'_> {
         write_whole_bytes(&file, predicted.as_bytes())?;
         let right = self.right(&candidates, &file)?;
         let forecasts = file.to_string_lossy();
-        if self.save {
+        if self.args.save {
             write_whole_bytes(&self.root.join(FORECASTS), &std::fs::read(&file)?)?;
             output::note(&format!("wrote {FORECASTS}"));
         }
@@ -97,7 +96,7 @@ impl Search<'_> {
             candidates.iter().map(|candidate| (&*candidate.name, &*candidate.kernel)).collect();
         let mut right: BTreeMap<String, PathBuf> = BTreeMap::new();
         loop {
-            let best: Vec<String> = self.query(&["best", &file.to_string_lossy(), &self.most.to_string()])?;
+            let best: Vec<String> = self.query(&["best", &file.to_string_lossy(), &self.args.most.to_string()])?;
             let new: Vec<&String> = best.iter().filter(|name| !right.contains_key(*name)).collect();
             if new.is_empty() {
                 let found = |name: String| right.remove(&name).map(|cubin| (name, cubin));
