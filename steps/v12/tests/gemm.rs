@@ -1,20 +1,27 @@
 //! Products by the library on the emulated device, beside sums in double precision.
 
-use std::sync::{Arc, Once};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, Once};
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::{CudaContext, CudaModule, CudaStream};
 use harness::inputs::{Accumulator as _, Real, transposed};
 use harness::{Bf16, E4m3, Shape};
 use v12::gemm::{Activation, Costs, Error, Factor, Gemm, Layout, Output, Product, To, kernel_names};
 use v12::plans::Plan;
 
+/// Returns the library. Its kernels are loaded once for all tests: the driver compiles them.
 fn loaded<T: Factor>() -> (Arc<CudaStream>, Gemm<T>) {
     static DRIVER: Once = Once::new();
+    static MODULES: Mutex<BTreeMap<&str, Arc<CudaModule>>> = Mutex::new(BTreeMap::new());
     DRIVER.call_once(|| {
         emulator_client::preload().expect("Cargo built it");
     });
     let stream = CudaContext::new(0).expect("there is a device").per_thread_stream();
-    let gemm = Gemm::load(&stream).expect("the kernels load");
+    let mut modules = MODULES.lock().expect("no panic");
+    let load = || T::CODE.load(stream.context()).expect("the kernels load");
+    let module = modules.entry(T::PACK).or_insert_with(load);
+    let gemm = Gemm::of_module(&stream, module).expect("they have their names");
+    drop(modules);
     (stream, gemm)
 }
 
