@@ -10,7 +10,7 @@ use crate::launch::{Blocks, OwnLaunch};
 use crate::task::{Task, TaskName};
 use crate::work::TaskWork;
 
-/// A kernel in `book/run.toml` that runs as committed PTX and is not edited, and its launch. What is serialised is what a
+/// A kernel in `book/run.toml` that runs as committed PTX and is not edited, and its launch. Serialised, it is what a
 /// request of the page says of it.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]

@@ -19,7 +19,7 @@ fn loaded<T: Factor>() -> (Arc<CudaStream>, Gemm<T>) {
     let stream = CudaContext::new(0).expect("there is a device").per_thread_stream();
     let mut modules = MODULES.lock().expect("no panic");
     let load = || T::CODE.load(stream.context()).expect("the kernels load");
-    let module = modules.entry(T::PACK).or_insert_with(load);
+    let module = modules.entry(T::NAME).or_insert_with(load);
     let gemm = Gemm::of_module(&stream, module).expect("they have their names");
     drop(modules);
     (stream, gemm)
