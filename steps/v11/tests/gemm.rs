@@ -4,7 +4,6 @@ use std::sync::{Arc, Once};
 
 use cudarc::driver::{CudaContext, CudaStream, CudaViewMut};
 use harness::Shape;
-use harness::inputs::{Accumulator as _, Real as _, transposed};
 use v11::gemm::{Choice, Costs, Error, Form, Layout, Product, Sgemm};
 use v11::plans::{PLANS, Sharing, Source};
 
@@ -29,14 +28,6 @@ fn product([m, n, k]: [usize; 3]) -> Product {
     Product::new(Shape { m, n, k })
 }
 
-/// Returns a factor of this many rows and columns in double precision, row by row.
-fn numbers(stored: &[f32], layout: Layout, rows: usize, cols: usize) -> Vec<f64> {
-    match layout {
-        Layout::AsIs => f32::widen(stored),
-        Layout::Transposed => f32::widen(&transposed(stored, cols, rows)),
-    }
-}
-
 /// Checks one product by one choice; the elements of C behind its end stay.
 #[track_caller]
 fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Option<&Choice>) {
@@ -53,12 +44,15 @@ fn check(sgemm: &Sgemm, stream: &Arc<CudaStream>, product: &Product, choice: Opt
     done.expect("the product is possible");
     let got = stream.clone_dtoh(&c_there).expect("it ends well");
     assert_eq!(got[m * n..], c[m * n..], "{product:?} {choice:?}: behind the end");
-    let (a, b) = (numbers(&a, product.a, m, k), numbers(&b, product.b, k, n));
-    let mut sums = vec![0.0; m * n];
-    f64::gemm(m, k, n, &a, &b, &mut sums);
     for row in 0..m {
         for col in 0..n {
-            let sum = sums[row * n + col];
+            let sum: f64 = (0..k)
+                .map(|i| {
+                    let a = if product.a == Layout::AsIs { a[row * k + i] } else { a[i * m + row] };
+                    let b = if product.b == Layout::AsIs { b[i * n + col] } else { b[col * k + i] };
+                    f64::from(a) * f64::from(b)
+                })
+                .sum();
             let old =
                 if product.beta == 0.0 { 0.0 } else { f64::from(product.beta) * f64::from(c[row * n + col]) };
             let right = f64::from(product.alpha) * sum + old;
