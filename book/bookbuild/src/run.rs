@@ -72,7 +72,7 @@ struct OtherLaunch {
     block: [u32; 3],
 }
 
-/// What a request of the module says of a kernel that runs as committed PTX.
+/// A kernel that runs as committed PTX, as a request of the module describes it.
 #[derive(Serialize)]
 struct Committed {
     #[serde(flatten)]

@@ -155,6 +155,7 @@ const fn few(stays: Plan) -> [Plan; 7] {
 
 pub const OF_TF32: [Plan; 7] = few(plan("stays_128x256", Schedule::Stays, [128, 256], 4));
 pub const OF_E4M3: [Plan; 9] = {
+    // With fast sums, warpgroups of `pairs` take turns; the launch is the same.
     let [a, b, c, d, e, f, g] = few(promoted(plan("pairs_128x192", Schedule::Stays, [128, 192], 4)));
     let wide = fused(promoted(plan("stays_128x256", Schedule::Stays, [128, 256], 4)));
     [a, b, c, d, e, f, g, tile("tile_128x128", [128, 128], 7), wide]

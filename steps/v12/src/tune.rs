@@ -200,7 +200,7 @@ fn fitted<T: Factor>(samples: &[Sample], costs: &Costs) -> BTreeMap<String, [f64
             if times.is_empty() {
                 continue;
             }
-            let constants = fit(&times).map(|constant| (constant * 1e5).round() / 1e5);
+            let constants = fit(&times).map(rounded);
             let errors =
                 times.iter().map(|(terms, us, _)| 100.0 * (expected(&constants, terms) / us - 1.0).abs());
             let mean = errors.clone().sum::<f64>() / times.len() as f64;
@@ -213,14 +213,19 @@ fn fitted<T: Factor>(samples: &[Sample], costs: &Costs) -> BTreeMap<String, [f64
     kernels
 }
 
-/// Gives kernels that have no time of a product with packed operands the mean costs of packing, which is not free.
+/// Returns a constant with the digits that a file has.
+fn rounded(constant: f64) -> f64 {
+    (constant * 1e5).round() / 1e5
+}
+
+/// Gives kernels whose times say nothing of packing, which is not free, the mean costs that others have of it.
 fn share_packing(kernels: &mut BTreeMap<String, [f64; TERMS]>) {
     let (with, without): (Vec<_>, Vec<_>) =
         kernels.values_mut().partition(|constants| constants[PACKING] > 0.0);
     let mean = |i: usize| with.iter().map(|constants| constants[i]).sum::<f64>() / with.len().max(1) as f64;
-    let packing: [f64; TERMS - PACKING] = std::array::from_fn(|i| (mean(PACKING + i) * 1e5).round() / 1e5);
+    let means: [f64; TERMS - PACKING] = std::array::from_fn(|i| rounded(mean(PACKING + i)));
     for constants in without {
-        constants[PACKING..].copy_from_slice(&packing);
+        constants[PACKING..].copy_from_slice(&means);
     }
 }
 

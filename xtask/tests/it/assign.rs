@@ -101,7 +101,7 @@ fn an_assigned_repository_builds_and_holds_no_solution_and_no_seed() {
     command
         .args(["check", "--quiet", "--offline", "--locked", "-p", "xtask", "-p", "judge"])
         .current_dir(&out)
-        // There, `cargo clippy` has checked the crates of others.
+        // `cargo clippy` has checked the crates of others in this folder.
         .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("the target folder"));
     for name in ["CARGO_MANIFEST_DIR", "CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"] {
         command.env_remove(name);
