@@ -102,7 +102,7 @@ struct Launch {
     blocks: Vec<Block>,
     /// [`Setting::beside`].
     beside: Vec<f64>,
-    /// Blocks may start before the launch before has ended, and wait for that.
+    /// Blocks start before the launch before has ended, and wait for that.
     begins_early: bool,
     /// Nanoseconds before the blocks and after them.
     around_ns: f64,
@@ -190,13 +190,17 @@ impl Launch {
             None => Reach::default(),
         };
         let program: Vec<Instruction> = code.instructions.iter().map(Instruction::from).collect();
-        // A launch that does not fit on the SMs together with the one before starts as late as any other launch.
-        let fits_twice = 2 * n_blocks <= resident * u64::from(order.sms);
+        // SMs that the last round of the launch before leaves free start early, and get the most blocks unless they are
+        // few. On the others a block replaces one of the launch before.
+        let places = (resident * u64::from(order.sms)).max(1);
+        let last_round = n_blocks.saturating_sub(1) % places + 1;
         let awaits_launch = || numbers_of_executed.iter().any(|&i| program[i as usize].awaits_launch);
-        let begins_early = request.options.begins_early && fits_twice && awaits_launch();
-        let (launch_ns, drain_ns) = match begins_early {
-            false => (chip.launch_ns, chip.drain_ns),
-            true => (chip.dependent_launch_ns, chip.dependent_drain_ns),
+        let may_begin = request.options.begins_early && awaits_launch();
+        let begins_early = may_begin && 2 * last_round <= places;
+        let (launch_ns, drain_ns) = match (may_begin, begins_early) {
+            (false, _) => (chip.launch_ns, chip.drain_ns),
+            (true, false) => (chip.block_gap as f64 / chip.ghz, chip.drain_ns),
+            (true, true) => (chip.dependent_launch_ns, chip.dependent_drain_ns),
         };
         Ok(Self {
             chip: at_clock(chip, executed().filter_map(|i| product_ghz(chip, i)).fold(chip.ghz, f64::min)),
