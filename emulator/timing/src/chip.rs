@@ -129,6 +129,8 @@ chip! {
     l2_bytes: f64,
     /// `l2_bytes` while each SM loads lines of its own.
     l2_bytes_own: f64,
+    /// Bytes of boxes outside of the matrix per clock and SM while all SMs copy such boxes.
+    outside_bytes: f64,
     /// `l2_bytes` for one SM alone.
     l2_bytes_alone: f64,
     /// Lines per clock and SM of which one sector is loaded.

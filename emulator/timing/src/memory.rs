@@ -17,7 +17,7 @@ pub(crate) struct Memory<'a> {
     chip: &'a Chip,
     reach: &'a Reach,
     /// Part of the GPU's SMs that have work.
-    active: f64,
+    pub(crate) active: f64,
     /// Blocks of these SMs on average, as a part of this one's.
     load: f64,
     cache: Cache,
@@ -98,13 +98,24 @@ impl<'a> Memory<'a> {
         when as u64
     }
 
-    /// Sends sectors to L2, and returns when they have left. Those of local memory stay in L1 too.
+    /// Occupies the path to L2 for bytes of boxes outside of the matrix, of which a part `active` of the GPU's SMs copies
+    /// as many. They arrive with what lies inside.
+    pub(crate) fn fill(&mut self, active: f64, bytes: u32, now: u64, busy: &mut Busy) {
+        let clocks = f64::from(bytes) * active / self.chip.outside_bytes;
+        if clocks > 0.0 {
+            self.l2 = self.l2.max(now as f64) + clocks;
+            busy[Resource::L2 as usize] += clocks;
+        }
+    }
+
+    /// Sends sectors to L2, while a part `active` of the GPU's SMs does, and returns when they have left. Those of local
+    /// memory stay in L1 too.
     ///
     /// The costs of lines of which one sector is stored are those of a part of it. Whole sectors, as products of
     /// warpgroups leave them, cost their bytes, as kernels of v12 show: with C in FP32, and with C in bf16, of which an
     /// instruction stores halves of sectors.
     pub(crate) fn store(
-        &mut self, sectors: &[u64], is_whole: bool, origin: AccessOrigin, now: u64, busy: &mut Busy,
+        &mut self, active: f64, sectors: &[u64], is_whole: bool, origin: AccessOrigin, now: u64, busy: &mut Busy,
     ) -> u64 {
         let chip = self.chip;
         for &sector in sectors.iter().filter(|&&sector| is_local(sector)) {
@@ -121,7 +132,7 @@ impl<'a> Memory<'a> {
                 true => SECTOR_BYTES * n as f64 / bytes,
                 false => line(n, lines_of_one, bytes),
             };
-            let all = clocks(chip.store_sectors, bytes) * self.active;
+            let all = clocks(chip.store_sectors, bytes) * active;
             let alone = clocks(chip.store_sectors_alone, chip.store_bytes_alone);
             self.stores = self.stores.max(now as f64) + (all * load).max(alone);
             busy[resource as usize] += all.max(alone);

@@ -301,12 +301,15 @@ impl Order {
         positions.flat_map(blocks).collect()
     }
 
-    /// Chooses the rank whose blocks execute the most instructions, and returns its blocks: those that divide the work
-    /// of a cluster may have more and less of it.
+    /// Chooses the rank whose blocks access the most of global memory, or else execute the most instructions, and returns
+    /// its blocks: those that divide the work of a cluster may have more and less of it, or lie outside of the matrix.
     fn longest(self, places: &[u64], mut clusters: BTreeMap<u64, Block>) -> (u32, Vec<Block>) {
         let blocks = |rank| places.iter().map(move |&place| self.block(place, rank));
-        let n_steps = |rank: &u32| blocks(*rank).filter_map(|block| clusters.get(&block)).map(steps).sum::<u64>();
-        let rank = (0..self.ranks).rev().max_by_key(n_steps).unwrap_or(0);
+        let work = |rank: &u32| {
+            let own = || blocks(*rank).filter_map(|block| clusters.get(&block));
+            (own().map(n_sectors).sum::<u64>(), own().map(steps).sum::<u64>())
+        };
+        let rank = (0..self.ranks).rev().max_by_key(work).unwrap_or(0);
         (rank, blocks(rank).filter_map(|block| clusters.remove(&block)).collect())
     }
 }
@@ -399,6 +402,11 @@ fn product_ghz(chip: &Chip, instruction: &sass::Instruction) -> Option<f64> {
 /// Returns the instructions that the warps of a block executed.
 fn steps(block: &Block) -> u64 {
     block.warps.iter().map(|warp| warp.steps.len() as u64).sum()
+}
+
+/// Returns the sectors of global memory that the warps of a block accessed.
+fn n_sectors(block: &Block) -> u64 {
+    block.warps.iter().map(|warp| warp.sectors.len() as u64).sum()
 }
 
 /// Lists the numbers of the blocks beside one, in each direction of the grid.

@@ -137,10 +137,12 @@ impl Recorded {
         let Self { block, closed, .. } = self;
         let (Some(trace), Some(closed)) = (block.warps.get_mut(warp), closed.get_mut(warp)) else { return };
         let copied = |trace: &mut Trace, runs: &[Run]| {
-            let pieces = runs.iter().filter_map(|run| run.global.map(|start| start..start + u64::from(run.bytes)));
+            let piece = |run: &Run| run.global.map(|start| start..start + u64::from(run.bytes));
+            let pieces = || runs.iter().filter_map(piece);
             // Rows of a box are apart, the pieces of a row are not.
-            let rows = runs.iter().zip(runs.iter().skip(1)).filter(|(a, b)| !follows(a, b)).count() + 1;
-            (rows as u16, trace.take_sectors(pieces))
+            let rows = pieces().count() - pieces().zip(pieces().skip(1)).filter(|(a, b)| a.end == b.start).count();
+            let inside: u64 = pieces().map(|piece| piece.end - piece.start).sum();
+            (rows as u16, inside as u32, trace.take_sectors(pieces()))
         };
         let event = match event {
             trace::Event::Init { barrier, arrivals } => Event::Init { barrier, arrivals },
@@ -165,11 +167,11 @@ impl Recorded {
                 Event::Wait { barrier, phases: phases as u32 }
             }
             trace::Event::Load { barrier, blocks, bytes, runs } => {
-                let (rows, sectors) = copied(trace, &runs);
-                Event::Load { barrier, blocks: blocks as u16, rows, bytes: bytes as u32, sectors }
+                let (rows, inside, sectors) = copied(trace, &runs);
+                Event::Load { barrier, blocks: blocks as u16, rows, bytes: bytes as u32, inside, sectors }
             }
             trace::Event::Store { runs } => {
-                let (rows, sectors) = copied(trace, &runs);
+                let (rows, _, sectors) = copied(trace, &runs);
                 Event::Store { rows, sectors }
             }
             // All warps of the block.
@@ -177,15 +179,6 @@ impl Recorded {
             trace::Event::Meet { id, threads, waits } => Event::Meet { id: id as u8, threads: threads as u16, waits },
         };
         trace.happened(event);
-    }
-}
-
-/// Returns whether two runs lie side by side in memory, or both outside of the matrix.
-fn follows(a: &Run, b: &Run) -> bool {
-    match (a.global, b.global) {
-        (Some(first), Some(next)) => first + u64::from(a.bytes) == next,
-        (None, None) => true,
-        _ => false,
     }
 }
 

@@ -557,7 +557,8 @@ impl<'a> Sm<'a> {
                 let passed = enter(chip.load_global_issue, wavefronts.into());
                 let warp = &self.warps[warp_index];
                 let sectors = warp.trace.sectors(sectors);
-                let left = self.memory.store(sectors, is_whole, warp.origin(), passed, &mut self.busy);
+                let active = self.memory.active;
+                let left = self.memory.store(active, sectors, is_whole, warp.origin(), passed, &mut self.busy);
                 let warp = &mut self.warps[warp_index];
                 warp.stored = warp.stored.max(left + chip.store_latency);
                 (passed, passed, Reason::Short)
@@ -657,10 +658,11 @@ impl<'a> Sm<'a> {
                     }
                     continue;
                 }
-                Event::Load { barrier, blocks, rows, bytes, sectors } => {
+                Event::Load { barrier, blocks, rows, bytes, inside, sectors } => {
                     let sectors = trace.sectors(sectors);
-                    let start = self.copy_box(self.row_clocks(rows, bytes, sectors), now);
+                    let start = self.copy_box(self.row_clocks(rows, inside, sectors), now);
                     let beside = self.beside.get(block).copied().unwrap_or(1.0);
+                    self.memory.fill(beside, bytes - inside, start, &mut self.busy);
                     let arrival = self.memory.fetch_past_l1(beside, blocks, sectors, origin, start, &mut self.busy);
                     // Its last row is requested no earlier than the unit gets there.
                     let arrival = arrival.max(self.boxes as u64 + chip.l2_latency);
@@ -678,7 +680,8 @@ impl<'a> Sm<'a> {
                 Event::Store { rows, sectors } => {
                     let sectors = trace.sectors(sectors);
                     let start = self.copy_box(f64::from(rows) * self.chip.box_row, now);
-                    let left = self.memory.store(sectors, true, origin, start, &mut self.busy);
+                    let beside = self.beside.get(block).copied().unwrap_or(1.0);
+                    let left = self.memory.store(beside, sectors, true, origin, start, &mut self.busy);
                     let read = left.max(self.boxes as u64);
                     let (unit, bytes) = (start..self.boxes as u64, sectors.len() as u64 * SECTOR);
                     let block = block as u32;
@@ -704,7 +707,7 @@ impl<'a> Sm<'a> {
         }
     }
 
-    /// Returns the clocks of loading so many rows, which have `bytes` bytes together.
+    /// Returns the clocks of loading so many rows, which have `bytes` bytes in the matrix together.
     fn row_clocks(&self, rows: u16, bytes: u32, sectors: &[u64]) -> f64 {
         let rows = u32::from(rows);
         let n_lines = rows * (bytes / rows.max(1)).div_ceil(LINE_BYTES);

@@ -57,8 +57,9 @@ pub enum Event {
     ArriveAfterCopies { barrier: u32, arrivals: u32 },
     /// A wait until so many phases have ended.
     Wait { barrier: u32, phases: u32 },
-    /// A copy to shared memory, of `bytes` bytes in so many rows, to each of `blocks` blocks of the cluster.
-    Load { barrier: u32, blocks: u16, rows: u16, bytes: u32, sectors: Sectors },
+    /// A copy to shared memory, of `bytes` bytes to each of `blocks` blocks of the cluster, of which `inside` bytes, in so
+    /// many rows, lie in the matrix.
+    Load { barrier: u32, blocks: u16, rows: u16, bytes: u32, inside: u32, sectors: Sectors },
     /// A copy from shared memory.
     Store { rows: u16, sectors: Sectors },
     /// Threads that meet at a barrier of the block, where the warp waits for them or not.
@@ -130,9 +131,9 @@ impl Trace {
         let full = || {
             let mut starts: Vec<u64> = addresses.iter().flatten().copied().collect();
             distinct(&mut starts);
-            starts.len() as u64 * 8 == sectors.len() as u64 * SECTOR
+            starts.len() as u64 * u64::from(bytes) == sectors.len() as u64 * SECTOR
         };
-        let is_whole = bytes == 8 && apart() && full();
+        let is_whole = apart() && full();
         self.sectors.extend(sectors);
         self.touch(Access::Global { wavefronts, sectors: place, is_whole });
     }

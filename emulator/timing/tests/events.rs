@@ -34,7 +34,12 @@ const fn arrive(arrivals: u32, bytes: i32) -> Act {
 }
 
 const fn load(blocks: u16, bytes: u32) -> Act {
-    Act::Does(Unit::BoxCopy, Event::Load { barrier: BARRIER, blocks, rows: ROWS, bytes, sectors: SECTORS })
+    load_with_edge(blocks, bytes, bytes)
+}
+
+/// A copy of which so many bytes lie inside of the matrix.
+const fn load_with_edge(blocks: u16, bytes: u32, inside: u32) -> Act {
+    Act::Does(Unit::BoxCopy, Event::Load { barrier: BARRIER, blocks, rows: ROWS, bytes, inside, sectors: SECTORS })
 }
 
 const fn wait(phases: u32) -> Act {
@@ -212,6 +217,14 @@ fn a_phase_without_all_arrivals_and_bytes_never_ends() {
     assert!(!run(&[&[INIT, EXPECT, load(2, BYTES / 2), wait(1)]]).is_stuck);
     let skipped = Act::Plain(Unit::SharedBarrier, Access::Skipped);
     assert_stuck(&[&[INIT, skipped, wait(1)]]);
+}
+
+#[test]
+fn what_a_box_has_outside_of_the_matrix_delays_the_rest() {
+    let end = |inside| last(&alone(&[INIT, EXPECT, load_with_edge(1, BYTES, inside), wait(1)]));
+    let (whole, at_edge) = (end(BYTES), end(BYTES / 2));
+    let more = f64::from(BYTES / 2) / chip().outside_bytes;
+    assert!(((at_edge - whole) as f64 - more).abs() <= f64::from(ROWS), "{whole} {at_edge}");
 }
 
 #[test]
