@@ -57,12 +57,12 @@ fn a_duel_has_rounds_with_pauses_and_without() {
     let a = elements::<f32>(Data::Reals, 1, 0, N, N * N);
     let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
     let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
-    let plan = Plan { piece_ms: 2.0, pause_ms: 3.0, warm_up_ms: 1.0, energy_ms: 1.0, max_ms: 50.0 };
+    let plan = Plan { piece_ms: 2.0, settle_ms: 4.0, pause_ms: 3.0, warm_up_ms: 1.0, energy_ms: 1.0, max_ms: 50.0 };
     let mut timed = VerifiedRun::default();
     timing::time(&gpu, &mut session, Some(copy), Some(plan), &mut timed).expect("the kernel is right");
     let duel = timed.yardstick.and_then(|yardstick| yardstick.duel);
     let duel = duel.expect("it was asked for");
-    assert_eq!(duel.piece_and_pause, [2.0, 3.0]);
+    assert_eq!((duel.piece_and_pause, duel.settle_ms), ([2.0, 3.0], 4.0));
     for speed in [duel.sustained, duel.burst] {
         assert!((3..=15).contains(&speed.rounds), "{speed:?}");
         assert!(

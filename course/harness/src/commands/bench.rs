@@ -166,9 +166,9 @@ impl StepRun<'_> {
         let Some(known) = record.measurement(&kernel.shown_name(), shape) else { return false };
         let is_new = |run: &Run| run.device == self.run.device && run.date.as_str() >= since;
         let is_long = |plan: duel::Plan| match &known.outcome {
-            Outcome::Passed(passed) if passed.yardstick.is_some() => {
-                passed.duel().is_some_and(|duel| duel.piece_and_pause[0] >= plan.piece_ms)
-            }
+            Outcome::Passed(passed) if passed.yardstick.is_some() => passed
+                .duel()
+                .is_some_and(|duel| duel.piece_and_pause[0] >= plan.piece_ms && duel.settle_ms >= plan.settle_ms),
             _ => true,
         };
         let is_same = known.ptx_sha256 == self.ptx_sha256(kernel) && record.run_of(known).is_some_and(is_new);

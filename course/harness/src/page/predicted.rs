@@ -128,7 +128,7 @@ fn change(now: &PredictedLaunch, before: &PredictedLaunch) -> String {
             why.map(|why| format!(": {why}")).unwrap_or_default()
         );
     };
-    let band = format!("band ±{:.0}%", 100.0 * now.band);
+    let band = format!("band ±{:.0}%", 100.0 * now.change_band(then));
     let from = format!("{} before, {} now", time(then.us / 1e3), time(now.us / 1e3));
     match now.since(then) {
         Change::Equal => format!("no difference that the model can tell ({from}; {band})"),

@@ -33,7 +33,14 @@ fn a_newer_measurement_replaces_the_older() {
 /// Returns a passed measurement beside the cuBLAS algorithm of this number, with a duel or without.
 fn beside(algorithm: usize, run: &str, has_duel: bool) -> Measurement {
     let speed = Speed::from_rounds(&[[1.0; 4]; 2]).expect("two rounds");
-    let duel = Duel { sustained: speed, burst: speed, piece_and_pause: [50.0, 60.0], joules: None, earlier: None };
+    let duel = Duel {
+        sustained: speed,
+        burst: speed,
+        piece_and_pause: [50.0, 60.0],
+        settle_ms: 0.0,
+        joules: None,
+        earlier: None,
+    };
     let passed = VerifiedRun {
         hot: Some(Samples(vec![1.0])),
         yardstick: Some(Yardstick {

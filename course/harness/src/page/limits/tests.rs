@@ -8,6 +8,7 @@ fn the_driver_says_what_units_need() {
         gpu: "a GPU".into(),
         us: 20.0,
         band: 0.1,
+        change_band: 0.1,
         bounds: vec![bound(unit::SHARED_AND_L1, 4.0), bound(unit::FP32, 1.0)],
         parts: vec![bound(unit::ISSUE, 3.0), bound(unit::SHARED, 3.5), bound(unit::L1, 0.5)],
         ghz: 2.0,

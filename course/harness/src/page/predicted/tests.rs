@@ -8,6 +8,7 @@ fn predicted(us: f64) -> PredictedLaunch {
             gpu: "NVIDIA H200".into(),
             us,
             band: 0.07,
+            change_band: 0.07,
             bounds: vec![Bound { unit: "shared memory and L1".into(), us: us * 0.75 }],
             parts: Vec::new(),
             ghz: 1.98,

@@ -28,5 +28,5 @@ fn a_round_that_fails_ends_them() {
 
 #[test]
 fn slow_kernels_get_fewer_rounds() {
-    assert_eq!([1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| PLAN.rounds(ms)), [12, 12, 5, 3, 3]);
+    assert_eq!([1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| PLAN.rounds(ms)), [12, 12, 7, 3, 3]);
 }
