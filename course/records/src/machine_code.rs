@@ -47,6 +47,9 @@ pub struct Prediction {
     pub us: f64,
     /// Relative error that nine in ten predictions for other kernels stayed below.
     pub band: f64,
+    /// The same of how a small change of a kernel changes the time.
+    #[serde(default)]
+    pub change_band: f64,
     /// Time of each unit if it were the only limit, the slowest first.
     pub bounds: Vec<Bound>,
     /// Shares of some of these units.
@@ -143,10 +146,15 @@ impl Prediction {
         bound.us * 1e3 * self.ghz * busy_sms
     }
 
+    /// Returns the relative error of the change since another prediction: 0.1 for ±10 points of a percentage.
+    pub fn change_band(&self, before: &Prediction) -> f64 {
+        self.change_band.max(before.change_band)
+    }
+
     pub fn since(&self, before: &Prediction) -> Change {
         let change = self.us / before.us - 1.0;
         match change {
-            c if c.is_nan() || c.abs() <= self.band.max(before.band) => Change::Equal,
+            c if c.is_nan() || c.abs() <= self.change_band(before) => Change::Equal,
             c if c < 0.0 => Change::Less(-c),
             c => Change::More(c),
         }

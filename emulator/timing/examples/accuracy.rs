@@ -2,6 +2,7 @@
 //!
 //! `cargo run --release -p timing --example accuracy -- ladder [PART_OF_A_NAME [M]]` prints them;
 //! `… -- held-out` the kernels that played no part in building the model; `… -- asynchronous` those that copy boxes;
+//! `… -- versions` kernels with small changes;
 //! `… -- write` makes `data/predictions.tsv`, which the book's plot is drawn from; `… -- write ladder` and the like
 //! renew these lines of it; `… -- profiled [PART_OF_A_NAME]` makes `data/profiled.tsv`, or renews
 //! the lines of some kernels in it.
@@ -36,8 +37,10 @@ fn main() {
     if set.is_empty() || set == Set::Asynchronous.name() {
         launches.extend(recorded::mapped());
     }
-    if set.is_empty() || set == Set::HeldOut.name() {
-        launches.extend(recorded::replayed(Set::HeldOut));
+    for replayed in [Set::HeldOut, Set::Versions] {
+        if set.is_empty() || set == replayed.name() {
+            launches.extend(recorded::replayed(replayed));
+        }
     }
     // Short launches first: the long ones then do not all wait for each other at the end.
     launches.sort_by_key(Launch::work);

@@ -32,6 +32,9 @@ pub enum Set {
     /// Kernels of the book that copy boxes or multiply on tensor cores, where the power limit did not lower the clock:
     /// no others were timed.
     Asynchronous,
+    /// Kernels of the ladder with small changes, such as readers try (`v05.no-pad`), and without (`v05`): timed and
+    /// compared when the model was finished.
+    Versions,
     /// Kernels that use local memory, for spilled registers or arrays: not in `data/predictions.tsv`.
     Spills,
 }
@@ -42,6 +45,7 @@ impl Set {
             Set::Ladder => "ladder",
             Set::HeldOut => "held-out",
             Set::Asynchronous => "asynchronous",
+            Set::Versions => "versions",
             Set::Spills => "spills",
         }
     }
@@ -102,7 +106,27 @@ impl Kind {
 
 /// Returns the relative error within which nine of ten of these predictions are.
 fn band(of: impl Fn(&Point) -> bool) -> f64 {
-    let mut errors: Vec<f64> = points().iter().filter(|point| of(point)).map(|point| point.error().abs()).collect();
+    nine_of_ten(points().iter().filter(|point| of(point)).map(Point::error))
+}
+
+/// Returns the times of the kernels of [`Set::Versions`] that were changed, over those without the change: predicted and
+/// measured.
+pub fn changes() -> impl Iterator<Item = [f64; 2]> {
+    let versions = || points().iter().filter(|point| point.set == Set::Versions);
+    versions().filter_map(move |point| {
+        let (before, _) = point.kernel.split_once('.')?;
+        let before = versions().find(|other| other.kernel == before && other.shape == point.shape)?;
+        Some([point.predicted_us / before.predicted_us, point.measured_us / before.measured_us])
+    })
+}
+
+/// Returns the relative error within which nine of ten of these [`changes`] are.
+pub fn change_band() -> f64 {
+    nine_of_ten(changes().map(|[predicted, measured]| predicted / measured - 1.0))
+}
+
+fn nine_of_ten(errors: impl Iterator<Item = f64>) -> f64 {
+    let mut errors: Vec<f64> = errors.map(f64::abs).collect();
     errors.sort_by(f64::total_cmp);
     errors.get(errors.len() * 9 / 10).copied().unwrap_or(1.0)
 }
@@ -110,11 +134,21 @@ fn band(of: impl Fn(&Point) -> bool) -> f64 {
 impl Prediction {
     /// Returns the [`Kind::band`] of the kernel; of one with work that goes on by itself, that of its set.
     pub fn band(&self) -> f64 {
-        let goes_on = |bound: &Bound| matches!(bound.resource, Resource::Tensor | Resource::Boxes);
-        if self.bounds.iter().any(goes_on) {
+        if self.has_work_beside() {
             return band(|point| point.set == Set::Asynchronous);
         }
         self.bounds.first().map_or(Kind::Memory, |bound| Kind::of(bound.resource)).band()
+    }
+
+    /// Returns the relative error within which nine of ten changes of time stay that a small change of the kernel is
+    /// predicted to make. No changes were timed of kernels with work that goes on by itself.
+    pub fn change_band(&self) -> f64 {
+        if self.has_work_beside() { self.band() } else { change_band() }
+    }
+
+    fn has_work_beside(&self) -> bool {
+        let goes_on = |bound: &Bound| matches!(bound.resource, Resource::Tensor | Resource::Boxes);
+        self.bounds.iter().any(goes_on)
     }
 }
 
@@ -160,7 +194,9 @@ fn rows<'t, T, const N: usize>(text: &'t str, read: impl Fn([&'t str; N]) -> Opt
 static POINTS: LazyLock<Vec<Point>> = LazyLock::new(|| {
     let point = |[set, kernel, m, n, k, measured, predicted, bound, binds]: [&str; 9]| {
         Some(Point {
-            set: [Set::Ladder, Set::HeldOut, Set::Asynchronous].into_iter().find(|known| known.name() == set)?,
+            set: [Set::Ladder, Set::HeldOut, Set::Asynchronous, Set::Versions]
+                .into_iter()
+                .find(|known| known.name() == set)?,
             kernel: kernel.to_owned(),
             shape: [m.parse().ok()?, n.parse().ok()?, k.parse().ok()?],
             measured_us: measured.parse().ok()?,
@@ -184,5 +220,7 @@ mod tests {
             assert!((0.0..0.5).contains(&kind.band()), "{kind:?}: {}", kind.band());
         }
         assert!(Kind::Arithmetic.band() < Kind::Memory.band());
+        assert!(changes().count() > 100, "{} changes", changes().count());
+        assert!((0.01..0.2).contains(&change_band()), "{}", change_band());
     }
 }

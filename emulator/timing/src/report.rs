@@ -31,6 +31,7 @@ pub fn prediction(chip: &Chip, prediction: &Prediction) -> Value {
         "gpu": chip.name,
         "us": prediction.us,
         "band": prediction.band(),
+        "change_band": prediction.change_band(),
         "bounds": list(&prediction.bounds),
         "parts": list(&prediction.parts),
         "ghz": prediction.ghz,

@@ -1,7 +1,7 @@
 use super::*;
 
 fn prediction(us: f64, bounds: Vec<Bound>) -> Prediction {
-    Prediction { us, band: 0.07, bounds, ..Prediction::default() }
+    Prediction { us, change_band: 0.07, bounds, ..Prediction::default() }
 }
 
 #[track_caller]

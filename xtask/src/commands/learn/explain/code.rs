@@ -206,7 +206,7 @@ fn is_in_loop(machine: &MachineCodeExplanation, instruction: &Instruction) -> bo
 fn change(yours: &Subject, finished: &Subject) -> Option<String> {
     let of = |subject: &'_ Subject| subject.explained.machine.as_ref()?.predicted.prediction.clone();
     let (yours, finished) = (of(yours)?, of(finished)?);
-    let within = band(yours.band.max(finished.band));
+    let within = band(yours.change_band(&finished));
     let words = |sign: char, part: f64| {
         format!("your copy against the finished kernel: {sign}{:.0}% predicted time (band {within})", part * 100.0)
     };
