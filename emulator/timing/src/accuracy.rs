@@ -109,8 +109,8 @@ fn band(of: impl Fn(&Point) -> bool) -> f64 {
     nine_of_ten(points().iter().filter(|point| of(point)).map(Point::error))
 }
 
-/// Returns the times of the kernels of [`Set::Versions`] that were changed, over those without the change: predicted and
-/// measured.
+/// Returns the times of the kernels of [`Set::Versions`] that were changed, over those without the change: predicted
+/// and measured.
 pub fn changes() -> impl Iterator<Item = [f64; 2]> {
     let versions = || points().iter().filter(|point| point.set == Set::Versions);
     versions().filter_map(move |point| {

@@ -98,8 +98,8 @@ impl<'a> Memory<'a> {
         when as u64
     }
 
-    /// Occupies the path to L2 for bytes of boxes outside of the matrix, of which a part `active` of the GPU's SMs copies
-    /// as many. They arrive with what lies inside.
+    /// Occupies the path to L2 for bytes of boxes outside of the matrix, of which a part `active` of the GPU's SMs
+    /// copies as many. They arrive with what lies inside.
     pub(crate) fn fill(&mut self, active: f64, bytes: u32, now: u64, busy: &mut Busy) {
         let clocks = f64::from(bytes) * active / self.chip.outside_bytes;
         if clocks > 0.0 {
@@ -108,8 +108,8 @@ impl<'a> Memory<'a> {
         }
     }
 
-    /// Sends sectors to L2, while a part `active` of the GPU's SMs does, and returns when they have left. Those of local
-    /// memory stay in L1 too.
+    /// Sends sectors to L2, while a part `active` of the GPU's SMs does, and returns when they have left. Those of
+    /// local memory stay in L1 too.
     ///
     /// The costs of lines of which one sector is stored are those of a part of it. Whole sectors, as products of
     /// warpgroups leave them, cost their bytes, as kernels of v12 show: with C in FP32, and with C in bf16, of which an

@@ -301,8 +301,9 @@ impl Order {
         positions.flat_map(blocks).collect()
     }
 
-    /// Chooses the rank whose blocks access the most of global memory, or else execute the most instructions, and returns
-    /// its blocks: those that divide the work of a cluster may have more and less of it, or lie outside of the matrix.
+    /// Chooses the rank whose blocks access the most of global memory, or else execute the most instructions, and
+    /// returns its blocks: those that divide the work of a cluster may have more and less of it, or lie outside of the
+    /// matrix.
     fn longest(self, places: &[u64], mut clusters: BTreeMap<u64, Block>) -> (u32, Vec<Block>) {
         let blocks = |rank| places.iter().map(move |&place| self.block(place, rank));
         let work = |rank: &u32| {

@@ -57,8 +57,8 @@ pub enum Event {
     ArriveAfterCopies { barrier: u32, arrivals: u32 },
     /// A wait until so many phases have ended.
     Wait { barrier: u32, phases: u32 },
-    /// A copy to shared memory, of `bytes` bytes to each of `blocks` blocks of the cluster, of which `inside` bytes, in so
-    /// many rows, lie in the matrix.
+    /// A copy to shared memory, of `bytes` bytes to each of `blocks` blocks of the cluster, of which `inside` bytes, in
+    /// so many rows, lie in the matrix.
     Load { barrier: u32, blocks: u16, rows: u16, bytes: u32, inside: u32, sectors: Sectors },
     /// A copy from shared memory.
     Store { rows: u16, sectors: Sectors },
