@@ -146,7 +146,7 @@ impl Prediction {
         bound.us * 1e3 * self.ghz * busy_sms
     }
 
-    /// Returns the relative error of the change since another prediction: 0.1 for ±10 points of a percentage.
+    /// Returns the relative error of this time as a multiple of another prediction's.
     pub fn change_band(&self, before: &Prediction) -> f64 {
         self.change_band.max(before.change_band)
     }

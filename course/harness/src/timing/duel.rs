@@ -101,14 +101,10 @@ pub(crate) fn run(
         round(|is_kernel| if is_kernel { kernel.energy(ms, meter) } else { yardstick.energy(ms, meter) })?;
     let mean = |first: Option<f64>, second: Option<f64>| Some(f64::midpoint(first?, second?));
     let joules = mean(a, a_again).zip(mean(b, b_again)).map(|(ours, theirs)| [ours, theirs]);
-    let mut runs_kernel = true;
     // Sides change twice in a round of four pieces.
-    let sustained = rounds(plan.rounds(longest.max(plan.piece_ms) + plan.settle_ms / 2.0), |is_kernel| {
-        let mut piece = |ms| if is_kernel { kernel.piece(ms) } else { yardstick.piece(ms) };
-        if std::mem::replace(&mut runs_kernel, is_kernel) != is_kernel {
-            piece(plan.settle_ms)?;
-        }
-        let ms = piece(plan.piece_ms);
+    let n = plan.rounds(longest.max(plan.piece_ms) + plan.settle_ms / 2.0);
+    let sustained = settled_rounds(n, plan, |is_kernel, ms| {
+        let ms = if is_kernel { kernel.piece(ms) } else { yardstick.piece(ms) };
         meter.read();
         ms
     })?;
@@ -120,6 +116,19 @@ impl Plan {
     fn rounds(self, piece_ms: f64) -> usize {
         ((self.max_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
     }
+}
+
+/// Runs rounds in which a side runs for some time before it is timed, unless it was running: the kernel is at first.
+fn settled_rounds(
+    n: usize, plan: Plan, mut piece: impl FnMut(bool, f64) -> Result<f64, StepError>,
+) -> Result<Vec<Round>, StepError> {
+    let mut runs_kernel = true;
+    rounds(n, |is_kernel| {
+        if std::mem::replace(&mut runs_kernel, is_kernel) != is_kernel {
+            piece(is_kernel, plan.settle_ms)?;
+        }
+        piece(is_kernel, plan.piece_ms)
+    })
 }
 
 /// Runs rounds; `piece` returns the time of one launch, of A or of B.

@@ -14,6 +14,18 @@ fn a_round_is_a_b_b_a() {
 }
 
 #[test]
+fn a_side_settles_before_it_is_timed() {
+    let plan = Plan { settle_ms: 9.0, piece_ms: 5.0, ..SHORT };
+    let mut order = String::new();
+    let found = settled_rounds(2, plan, |is_kernel, ms| {
+        order += &format!("{}{ms} ", if is_kernel { 'A' } else { 'B' });
+        Ok(ms)
+    });
+    assert_eq!(order, "A5 B9 B5 B5 A9 A5 A5 B9 B5 B5 A9 A5 ");
+    assert_eq!(found.expect("no trouble"), [[5.0; 4]; 2]);
+}
+
+#[test]
 fn a_round_that_fails_ends_them() {
     let mut left = 5;
     let found = rounds(2, |_| {
