@@ -163,10 +163,11 @@ pub fn errors_table() -> String {
         "{}\nnine in ten that were held out are within {arithmetic:.0} % if registers, arithmetic or shared memory bind,\n\
          and within {memory:.0} % if anything else does\n\
          nine in ten small changes made a kernel as much slower or faster as predicted, within {:.0} %;\n\
-         of {} that made it slower or faster by more than 5 %, {} were predicted to do so\n",
+         of {} that made it slower or faster by more than {:.0} %, {} were predicted to do so\n",
         render_table(&table),
         100.0 * change_band(),
         clear.len(),
+        100.0 * CLEAR,
         clear.iter().filter(|[predicted, measured]| (*predicted > 1.0) == (*measured > 1.0)).count()
     )
 }

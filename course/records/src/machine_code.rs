@@ -47,7 +47,8 @@ pub struct Prediction {
     pub us: f64,
     /// Relative error that nine in ten predictions for other kernels stayed below.
     pub band: f64,
-    /// The same of how a small change of a kernel changes the time.
+    /// Relative error that nine in ten predicted times of kernels with a small change stayed below, as multiples of the
+    /// time without it.
     #[serde(default)]
     pub change_band: f64,
     /// Time of each unit if it were the only limit, the slowest first.

@@ -405,7 +405,7 @@ fn steps(block: &Block) -> u64 {
     block.warps.iter().map(|warp| warp.steps.len() as u64).sum()
 }
 
-/// Returns the sectors of global memory that the warps of a block accessed.
+/// Returns the number of sectors of global memory that the warps of a block accessed.
 fn n_sectors(block: &Block) -> u64 {
     block.warps.iter().map(|warp| warp.sectors.len() as u64).sum()
 }

@@ -661,7 +661,7 @@ impl<'a> Sm<'a> {
                 Event::Load { barrier, blocks, rows, bytes, inside, sectors } => {
                     let sectors = trace.sectors(sectors);
                     let start = self.copy_box(self.row_clocks(rows, inside, sectors), now);
-                    let beside = self.beside.get(block).copied().unwrap_or(1.0);
+                    let beside = self.active_beside(block);
                     self.memory.fill(beside, bytes - inside, start, &mut self.busy);
                     let arrival = self.memory.fetch_past_l1(beside, blocks, sectors, origin, start, &mut self.busy);
                     // Its last row is requested no earlier than the unit gets there.
@@ -680,7 +680,7 @@ impl<'a> Sm<'a> {
                 Event::Store { rows, sectors } => {
                     let sectors = trace.sectors(sectors);
                     let start = self.copy_box(f64::from(rows) * self.chip.box_row, now);
-                    let beside = self.beside.get(block).copied().unwrap_or(1.0);
+                    let beside = self.active_beside(block);
                     let left = self.memory.store(beside, sectors, true, origin, start, &mut self.busy);
                     let read = left.max(self.boxes as u64);
                     let (unit, bytes) = (start..self.boxes as u64, sectors.len() as u64 * SECTOR);
@@ -705,6 +705,11 @@ impl<'a> Sm<'a> {
             };
             self.wake(woken, chip.phase_latency);
         }
+    }
+
+    /// Returns the part of the GPU's SMs that have as many blocks as this one while it runs a block.
+    fn active_beside(&self, block: usize) -> f64 {
+        self.beside.get(block).copied().unwrap_or(1.0)
     }
 
     /// Returns the clocks of loading so many rows, which have `bytes` bytes in the matrix together.

@@ -27,8 +27,8 @@ pub struct Plan {
     pub max_ms: f64,
 }
 
-/// A GPU at its power limit takes a tenth of a second to adapt its clock: an H200 was seen to, which for 50 ms after a
-/// change of sides runs at the clock that was right for the other one. During a pause the average power drops.
+/// An H200 at its power limit takes a tenth of a second to adapt its clock: for 50 ms after a change of sides it runs
+/// at the clock that was right for the other one. During a pause the average power drops.
 pub const PLAN: Plan =
     Plan { piece_ms: 50.0, settle_ms: 250.0, pause_ms: 60.0, warm_up_ms: 400.0, energy_ms: 1100.0, max_ms: 3500.0 };
 /// The duel of a record's many rows: its intervals are wider, and it is too short for the energy.
