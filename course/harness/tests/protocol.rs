@@ -1,7 +1,7 @@
 //! The timing protocol on the emulated device: what it keeps, not how long anything takes.
 
 use cudarc::driver::{LaunchConfig, PushKernelArg};
-use harness::duel::Plan;
+use harness::duel::{Plan, Turns};
 use harness::inputs::{Data, elements};
 use harness::session::{self, Launch, Session};
 use harness::{Gpu, StepError, timing};
@@ -57,13 +57,14 @@ fn a_duel_has_rounds_with_pauses_and_without() {
     let a = elements::<f32>(Data::Reals, 1, 0, N, N * N);
     let mut session = Session::new(&gpu, launch(&gpu), &a, Some(&a), N * N).expect("a little memory");
     let copy = timing::copy::<f32>(&gpu, N * N).expect("a little memory");
-    let plan = Plan { piece_ms: 2.0, settle_ms: 4.0, pause_ms: 3.0, warm_up_ms: 1.0, energy_ms: 1.0, max_ms: 50.0 };
+    let turns = Turns { warm_up_ms: 1.0, settle_ms: 4.0, piece_ms: 2.0, max_ms: 50.0 };
+    let plan = Plan { pause_ms: 3.0, bursts_ms: 50.0, turns: Some(turns) };
     let mut timed = VerifiedRun::default();
     timing::time(&gpu, &mut session, Some(copy), Some(plan), &mut timed).expect("the kernel is right");
     let duel = timed.yardstick.and_then(|yardstick| yardstick.duel);
     let duel = duel.expect("it was asked for");
     assert_eq!((duel.piece_and_pause, duel.settle_ms), ([2.0, 3.0], 4.0));
-    for speed in [duel.sustained, duel.burst] {
+    for speed in [duel.sustained.expect("there were turns"), duel.burst] {
         assert!((3..=15).contains(&speed.rounds), "{speed:?}");
         assert!(
             [speed.kernel_ms, speed.yardstick_ms, speed.times].iter().all(|n| n.is_finite() && *n > 0.0),

@@ -1,7 +1,8 @@
 //! Paired timing of a kernel and a yardstick in the order A B B A: the speed-up and its confidence interval.
 //!
-//! A GPU at its power limit has no speed of its own: its clock depends on the work of the last tenth of a second. So
-//! each side runs for longer before it is timed, and A B B A cancels a drift that is as long as a round.
+//! A GPU at its power limit has no speed of its own: its clock depends on the work of the last second. So each side
+//! runs for some time before it is timed, or both after pauses, where power does not limit them; A B B A cancels a
+//! drift that is as long as a round.
 
 #[cfg(test)]
 mod tests;
@@ -16,16 +17,17 @@ pub type Round = [f64; 4];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Duel {
     /// Rounds without pauses, in intervals that begin when the clock has followed the load.
-    pub sustained: Speed,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sustained: Option<Speed>,
     /// Rounds in intervals of about a millisecond, each after a pause.
     pub burst: Speed,
-    /// Milliseconds of an interval without pauses, and of a pause.
+    /// Milliseconds of an interval without pauses, 0 if there was none, and of a pause.
     pub piece_and_pause: [f64; 2],
-    /// Milliseconds that a side ran, when sides had changed, before an interval without pauses. With 0, the clock of an
-    /// interval is in part that of the other side.
+    /// Milliseconds that a side ran, when sides had changed, before an interval without pauses. With few and a power
+    /// limit, the clock of an interval is in part that of the other side.
     #[serde(default)]
     pub settle_ms: f64,
-    /// Energy of a launch of the kernel and of one of the yardstick, by the device's counter over a second or more.
+    /// Energy of a launch of the kernel and of one of the yardstick, by the device's counter over a second.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joules: Option<[f64; 2]>,
     /// The process that ran the rounds, where a later one took the other times.

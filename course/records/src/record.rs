@@ -130,14 +130,17 @@ impl VerifiedRun {
         self.yardstick.as_ref()?.duel.as_ref()
     }
 
-    /// Returns the kernel's speed as a part of its yardstick's: by the pieces without pauses of their duel if there is
-    /// one, since short samples that alternate share a clock; else by the medians.
+    /// Returns the kernel's speed as a part of its yardstick's: by the pieces after pauses of their duel if there is
+    /// one, as its time is; else by the medians of samples that alternate.
     pub fn of_yardstick(&self) -> Option<f64> {
         let yardstick = self.yardstick.as_ref()?;
         let by_samples = || Some(yardstick.hot.median() / self.time_ms()?);
-        self.duel().map(|duel| duel.sustained.times).or_else(by_samples)
+        self.duel().map(|duel| duel.burst.times).or_else(by_samples)
     }
 }
+
+/// The entry of [`Power::limited_by`] for a clock that was lowered so that the power stays below the limit.
+pub const POWER_LIMIT: &str = "power";
 
 /// Power and temperature of a device while something was timed, as NVML gives them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,7 +148,7 @@ pub struct Power {
     /// Least and most. NVML's power is an average over about a second.
     pub watts: [u32; 2],
     pub celsius: [u32; 2],
-    /// Limits that lowered the clock: `power`, `temperature`, `hardware`.
+    /// Limits that lowered the clock: [`POWER_LIMIT`], `temperature`, `hardware`.
     pub limited_by: Vec<String>,
 }
 

@@ -50,9 +50,10 @@ impl Records {
                 Some(number) => format!("cublasLt's algorithm {}", number + 1),
                 None => "its own choice".into(),
             };
-            let (sustained, burst) = (row.duel.sustained.percent(), row.duel.burst.percent());
+            let Duel { sustained, burst, .. } = row.duel;
+            let sustained = sustained.map_or("–".into(), |speed| speed.percent());
             let (kernel, device) = (format!("`{}`", row.kernel.name), short_device(&row.run.device));
-            table.row(&[&row.shape.short(), &kernel, &device, &sustained, &burst, &opponent]);
+            table.row(&[&row.shape.short(), &kernel, &device, &sustained, &burst.percent(), &opponent]);
         }
         let runs: Vec<String> = runs.into_iter().collect();
         sources.extend(runs.iter().cloned());

@@ -239,9 +239,9 @@ fn range([least, most]: [u32; 2], unit: &str) -> String {
 }
 
 /// Returns the mean time of a launch in a duel.
-fn duel_ms(passed: &VerifiedRun, kind: fn(&Duel) -> Speed) -> Result<f64> {
-    let duel = passed.duel().context("no duel was measured; do it with: cargo xtask bench --duel --save")?;
-    Ok(kind(duel).kernel_ms)
+fn duel_ms(passed: &VerifiedRun, kind: fn(&Duel) -> Option<Speed>) -> Result<f64> {
+    let speed = passed.duel().and_then(kind);
+    Ok(speed.context("no such duel was measured; do it with: cargo xtask bench --duel --save")?.kernel_ms)
 }
 
 pub(crate) fn value(
@@ -271,7 +271,7 @@ pub(crate) fn value(
         "mhz" => range(passed.clock_mhz.context("no clock was recorded")?, "MHz"),
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
         "sustained_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| duel.sustained)?), 3)),
-        "burst_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| duel.burst)?), 3)),
+        "burst_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| Some(duel.burst))?), 3)),
         "spread" => {
             let samples = passed.hot.as_ref().context("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)

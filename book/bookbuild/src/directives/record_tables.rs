@@ -186,8 +186,8 @@ fn one_table(
         let _ = write!(out, "\n{note}");
     }
     let about_duels = if out.contains(DUEL_MARK) {
-        " \\* [In turns without pauses](v12-measured.md#with-and-without-pauses), each side at the clock that it \
-         settles at; other percentages are of short samples that alternate."
+        " \\* [In turns, after pauses](v12-measured.md#with-and-without-pauses), as the times; other percentages are of \
+         samples that alternate."
     } else {
         ""
     };

@@ -34,9 +34,7 @@ pub(crate) fn run(step_run: &mut StepRun<'_>, bench: &args::Bench) -> Result<Exi
     if bench.asked.duel && emulated {
         eprintln!("--duel needs a real GPU: on the emulated one nothing is timed");
     }
-    // At its power limit, a device has no speed of its own.
-    let is_tensor = step_run.step.kernels.iter().any(|kernel| matches!(kernel.work, Work::Tensor { .. }));
-    step_run.duel = if bench.asked.duel { Some(duel::PLAN) } else { is_tensor.then_some(duel::SHORT) };
+    step_run.duel = bench.asked.duel.then_some(duel::LONG);
     let file = |folder: &Path| folder.join(step_run.run.slug()).with_extension("json");
     let since = bench.since.as_deref().unwrap_or_default();
     let known = bench.unless_in.as_deref().map(file).map(read_record).transpose()?.flatten();
@@ -152,12 +150,21 @@ impl StepRun<'_> {
         let work = self.work(kernel);
         self.gpu()?;
         let Some(gpu) = &self.gpu else { return Ok(KernelOutcome::not_run("there is no device")) };
-        let setup = Setup { gpu, purpose, ptx: self.ptx.as_deref(), cubins: &self.cubins, duel: self.duel };
+        let duel = self.duel_of(kernel);
+        let setup = Setup { gpu, purpose, ptx: self.ptx.as_deref(), cubins: &self.cubins, duel };
         let measured = measure(setup, kernel, work, case)?;
         if measured.lost {
             self.discard_gpu();
         }
         Ok(measured)
+    }
+
+    /// Returns the duel of a kernel. In steps on tensor cores there always is one: power limits them, and samples that
+    /// alternate would share a clock.
+    fn duel_of(&self, kernel: &Kernel) -> Option<duel::Plan> {
+        let is_tensor = self.step.kernels.iter().any(|kernel| matches!(kernel.work, Work::Tensor { .. }));
+        let own = if kernel.code().is_some() { duel::BURSTS } else { duel::SHORT };
+        self.duel.or_else(|| is_tensor.then_some(own))
     }
 
     /// Returns whether a record has a kernel's measurement on a shape by the same code, of this day or later. Where a
@@ -166,13 +173,13 @@ impl StepRun<'_> {
         let Some(known) = record.measurement(&kernel.shown_name(), shape) else { return false };
         let is_new = |run: &Run| run.device == self.run.device && run.date.as_str() >= since;
         let is_long = |plan: duel::Plan| match &known.outcome {
-            Outcome::Passed(passed) if passed.yardstick.is_some() => passed
-                .duel()
-                .is_some_and(|duel| duel.piece_and_pause[0] >= plan.piece_ms && duel.settle_ms >= plan.settle_ms),
+            Outcome::Passed(passed) if passed.yardstick.is_some() => {
+                passed.duel().is_some_and(|duel| plan.is_met_by(duel, passed.power.as_ref()))
+            }
             _ => true,
         };
         let is_same = known.ptx_sha256 == self.ptx_sha256(kernel) && record.run_of(known).is_some_and(is_new);
-        is_same && self.duel.is_none_or(is_long)
+        is_same && self.duel_of(kernel).is_none_or(is_long)
     }
 
     fn measurement(&self, kernel: &Kernel, case: &Case, outcome: Outcome) -> Measurement {

@@ -5,7 +5,7 @@ use std::ffi::{CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 
 use cudarc::driver::{CudaContext, sys};
 use libloading::Library;
-use records::record::Power;
+use records::record::{POWER_LIMIT, Power};
 
 /// A device of NVML, if there is one, and what was read of it.
 pub(crate) struct Meter {
@@ -32,7 +32,7 @@ const SENSOR_GPU: c_int = 0;
 /// `0000:1b:00.0` and the end.
 const BUS_ID_LENGTH: usize = 32;
 /// Reasons for a clock below the highest, by their bits. An idle device and a clock that a user set are none of them.
-const REASONS: [(c_ulonglong, &str); 3] = [(0x04, "power"), (0x60, "temperature"), (0x88, "hardware")];
+const REASONS: [(c_ulonglong, &str); 3] = [(0x04, POWER_LIMIT), (0x60, "temperature"), (0x88, "hardware")];
 
 impl Meter {
     /// Returns a meter of a context's device, which reads nothing without NVML, or if NVML does not list the device.

@@ -89,7 +89,7 @@ fn a_duel_has_a_table_of_its_own() {
     let mut passed = passed();
     passed.yardstick = passed.yardstick.map(|yardstick| Yardstick {
         duel: Some(Duel {
-            sustained: speed(1.05),
+            sustained: Some(speed(1.05)),
             burst: speed(0.98),
             piece_and_pause: [50.0, 60.0],
             settle_ms: 250.0,

@@ -11,8 +11,8 @@ pub(super) fn duels(entries: &[Entry<'_>]) -> Table {
     let mut table = Table::new(["kernel", "without pauses", "after pauses"]);
     for entry in entries {
         if let Some(duel) = entry.measurement.duel() {
-            let [sustained, burst] = [duel.sustained, duel.burst].map(|speed| speed.percent());
-            table.row([entry.measurement.kernel.clone(), sustained, burst]);
+            let sustained = duel.sustained.map(|speed| speed.percent()).unwrap_or_default();
+            table.row([entry.measurement.kernel.clone(), sustained, duel.burst.percent()]);
         }
     }
     table

@@ -5,7 +5,10 @@ mod tests;
 
 use std::time::{Duration, Instant};
 
-use records::duel::{Duel, Round, Speed};
+use records::{
+    duel::{Duel, Round, Speed},
+    record::{POWER_LIMIT, Power},
+};
 
 use crate::device::{Gpu, meter::Meter};
 use crate::{error::StepError, timing::sampler::Sampler};
@@ -13,27 +16,41 @@ use crate::{error::StepError, timing::sampler::Sampler};
 /// Durations of a duel, in milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
-    /// A piece without pauses.
-    pub piece_ms: f64,
-    /// Before pieces without pauses of a side that was not running.
-    pub settle_ms: f64,
     /// Before each piece of a burst.
     pub pause_ms: f64,
-    /// Before the rounds without pauses, so that the chip is warm.
+    /// All pieces after pauses, if there can be so few.
+    pub bursts_ms: f64,
+    pub turns: Option<Turns>,
+}
+
+/// Durations of rounds without pauses.
+#[derive(Debug, Clone, Copy)]
+pub struct Turns {
+    /// Each of the four pieces before the first round.
     pub warm_up_ms: f64,
-    /// A piece of the first of these rounds, in which the chip's energy is read.
-    pub energy_ms: f64,
-    /// All rounds of one kind, if there can be so few.
+    /// Before the pieces of a side that was not running.
+    pub settle_ms: f64,
+    pub piece_ms: f64,
+    /// All rounds, if there can be so few.
     pub max_ms: f64,
 }
 
-/// An H200 at its power limit takes a tenth of a second to adapt its clock: for 50 ms after a change of sides it runs
-/// at the clock that was right for the other one. During a pause the average power drops.
-pub const PLAN: Plan =
-    Plan { piece_ms: 50.0, settle_ms: 250.0, pause_ms: 60.0, warm_up_ms: 400.0, energy_ms: 1100.0, max_ms: 3500.0 };
-/// The duel of a record's many rows: its intervals are wider, and it is too short for the energy.
-pub const SHORT: Plan =
-    Plan { piece_ms: 40.0, settle_ms: 200.0, pause_ms: 30.0, warm_up_ms: 400.0, energy_ms: 50.0, max_ms: 500.0 };
+/// The duel of the best kernels. An H200 keeps the average power of about a second below its limit: the first second
+/// of a load is free of it, the clock then falls too low, and half a second later it is that of the load. After each
+/// change of sides it drifts for 300 to 400 ms, in favour of the side that takes more power.
+pub const LONG: Plan = Plan {
+    pause_ms: 60.0,
+    bursts_ms: 3500.0,
+    turns: Some(Turns { warm_up_ms: 1100.0, settle_ms: 400.0, piece_ms: 50.0, max_ms: 5000.0 }),
+};
+/// The duel of libraries at many shapes: its intervals are wider, and it is too short for the energy.
+pub const SHORT: Plan = Plan {
+    pause_ms: 30.0,
+    bursts_ms: 500.0,
+    turns: Some(Turns { warm_up_ms: 500.0, settle_ms: 400.0, piece_ms: 40.0, max_ms: 500.0 }),
+};
+/// The duel of a record's many kernels, which power does not limit: what does would take seconds a row.
+pub const BURSTS: Plan = Plan { turns: None, ..SHORT };
 
 /// The device's counter of energy advances several times in so long a piece.
 const ENERGY_MS: f64 = 1000.0;
@@ -76,59 +93,82 @@ impl Rounds {
     }
 
     pub(crate) fn duel(&self) -> Duel {
-        let [sustained, burst] = [&self.sustained, &self.burst]
-            .map(|rounds| Speed::from_rounds(rounds).expect("more than one round of each kind"));
-        let Plan { piece_ms, settle_ms, pause_ms, .. } = self.plan;
-        let (piece_and_pause, joules) = ([piece_ms, pause_ms], self.joules);
-        Duel { sustained, burst, piece_and_pause, settle_ms, joules, earlier: None }
+        let [sustained, burst] = [&self.sustained, &self.burst].map(|rounds| Speed::from_rounds(rounds));
+        let turns = self.plan.turns;
+        Duel {
+            sustained,
+            burst: burst.expect("more than one round"),
+            piece_and_pause: [turns.map_or(0.0, |turns| turns.piece_ms), self.plan.pause_ms],
+            settle_ms: turns.map_or(0.0, |turns| turns.settle_ms),
+            joules: self.joules,
+            earlier: None,
+        }
     }
 }
 
-/// Runs a duel. The meter reads the state of the device after each piece without pauses.
+/// Runs a duel. The meter reads the state of the device after each piece without pauses, or, where all have some, after
+/// each of these.
 pub(crate) fn run(
     gpu: &Gpu, plan: Plan, mut kernel: Side<'_, '_, '_>, mut yardstick: Side<'_, '_, '_>, meter: &mut Meter,
 ) -> Result<Rounds, StepError> {
     let longest = kernel.piece(0.0)?.max(yardstick.piece(0.0)?);
-    let burst = rounds(plan.rounds(longest + plan.pause_ms), |is_kernel| {
+    let burst = rounds(number_of_rounds(plan.bursts_ms, longest + plan.pause_ms), |is_kernel| {
         gpu.stream.synchronize()?;
         std::thread::sleep(Duration::from_secs_f64(plan.pause_ms / 1e3));
-        if is_kernel { kernel.piece(0.0) } else { yardstick.piece(0.0) }
-    })?;
-    kernel.piece(plan.warm_up_ms)?;
-    // In turns, too: a chip that has just begun to work is cooler, and its clock higher, than one that goes on.
-    let ms = plan.energy_ms;
-    let [a, b, b_again, a_again] =
-        round(|is_kernel| if is_kernel { kernel.energy(ms, meter) } else { yardstick.energy(ms, meter) })?;
-    let mean = |first: Option<f64>, second: Option<f64>| Some(f64::midpoint(first?, second?));
-    let joules = mean(a, a_again).zip(mean(b, b_again)).map(|(ours, theirs)| [ours, theirs]);
-    // Sides change twice in a round of four pieces.
-    let n = plan.rounds(longest.max(plan.piece_ms) + plan.settle_ms / 2.0);
-    let sustained = settled_rounds(n, plan, |is_kernel, ms| {
-        let ms = if is_kernel { kernel.piece(ms) } else { yardstick.piece(ms) };
-        meter.read();
+        let ms = if is_kernel { kernel.piece(0.0) } else { yardstick.piece(0.0) };
+        if plan.turns.is_none() {
+            meter.read();
+        }
         ms
     })?;
-    Ok(Rounds { plan, joules, sustained, burst })
+    let mut found = Rounds { plan, joules: None, sustained: Vec::new(), burst };
+    if let Some(turns) = plan.turns {
+        let ms = turns.warm_up_ms;
+        // By the second half, the power limit has set the clock.
+        let [.., theirs, ours] =
+            round(|is_kernel| if is_kernel { kernel.energy(ms, meter) } else { yardstick.energy(ms, meter) })?;
+        found.joules = ours.zip(theirs).map(|(ours, theirs)| [ours, theirs]);
+        found.sustained = turns.rounds(longest, |is_kernel, ms| {
+            let ms = if is_kernel { kernel.piece(ms) } else { yardstick.piece(ms) };
+            meter.read();
+            ms
+        })?;
+    }
+    Ok(found)
 }
 
 impl Plan {
-    /// Returns the number of rounds of pieces that last for a given time.
-    fn rounds(self, piece_ms: f64) -> usize {
-        ((self.max_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
+    /// Returns whether a recorded duel is as good as one by this plan. Without a power limit nothing had to settle.
+    pub(crate) fn is_met_by(self, duel: &Duel, power: Option<&Power>) -> bool {
+        let is_free = power.is_some_and(|power| !power.limited_by.iter().any(|limit| limit == POWER_LIMIT));
+        self.turns.is_none_or(|turns| {
+            let is_settled = is_free || duel.settle_ms >= turns.settle_ms;
+            duel.sustained.is_some() && duel.piece_and_pause[0] >= turns.piece_ms && is_settled
+        })
     }
 }
 
-/// Runs rounds in which a side runs for some time before it is timed, unless it was running: the kernel is at first.
-fn settled_rounds(
-    n: usize, plan: Plan, mut piece: impl FnMut(bool, f64) -> Result<f64, StepError>,
-) -> Result<Vec<Round>, StepError> {
-    let mut runs_kernel = true;
-    rounds(n, |is_kernel| {
-        if std::mem::replace(&mut runs_kernel, is_kernel) != is_kernel {
-            piece(is_kernel, plan.settle_ms)?;
-        }
-        piece(is_kernel, plan.piece_ms)
-    })
+impl Turns {
+    /// Runs rounds in which a side runs for some time before it is timed, unless it was running: the kernel is at
+    /// first.
+    fn rounds(
+        self, longest_ms: f64, mut piece: impl FnMut(bool, f64) -> Result<f64, StepError>,
+    ) -> Result<Vec<Round>, StepError> {
+        // Sides change twice in a round of four pieces.
+        let n = number_of_rounds(self.max_ms, longest_ms.max(self.piece_ms) + self.settle_ms / 2.0);
+        let mut runs_kernel = true;
+        rounds(n, |is_kernel| {
+            if std::mem::replace(&mut runs_kernel, is_kernel) != is_kernel {
+                piece(is_kernel, self.settle_ms)?;
+            }
+            piece(is_kernel, self.piece_ms)
+        })
+    }
+}
+
+/// Returns the number of rounds of four pieces that last for a given time.
+fn number_of_rounds(max_ms: f64, piece_ms: f64) -> usize {
+    ((max_ms / (4.0 * piece_ms)) as usize).clamp(FEW_ROUNDS, ROUNDS)
 }
 
 /// Runs rounds; `piece` returns the time of one launch, of A or of B.

@@ -34,7 +34,7 @@ fn a_newer_measurement_replaces_the_older() {
 fn beside(algorithm: usize, run: &str, has_duel: bool) -> Measurement {
     let speed = Speed::from_rounds(&[[1.0; 4]; 2]).expect("two rounds");
     let duel = Duel {
-        sustained: speed,
+        sustained: Some(speed),
         burst: speed,
         piece_and_pause: [50.0, 60.0],
         settle_ms: 0.0,

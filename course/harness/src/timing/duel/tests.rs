@@ -15,14 +15,14 @@ fn a_round_is_a_b_b_a() {
 
 #[test]
 fn a_side_settles_before_it_is_timed() {
-    let plan = Plan { settle_ms: 9.0, piece_ms: 5.0, ..SHORT };
+    let turns = Turns { warm_up_ms: 1.0, settle_ms: 9.0, piece_ms: 5.0, max_ms: 80.0 };
     let mut order = String::new();
-    let found = settled_rounds(2, plan, |is_kernel, ms| {
+    let found = turns.rounds(0.1, |is_kernel, ms| {
         order += &format!("{}{ms} ", if is_kernel { 'A' } else { 'B' });
         Ok(ms)
     });
-    assert_eq!(order, "A5 B9 B5 B5 A9 A5 A5 B9 B5 B5 A9 A5 ");
-    assert_eq!(found.expect("no trouble"), [[5.0; 4]; 2]);
+    assert_eq!(order, "A5 B9 B5 B5 A9 A5 A5 B9 B5 B5 A9 A5 A5 B9 B5 B5 A9 A5 ");
+    assert_eq!(found.expect("no trouble"), [[5.0; 4]; 3]);
 }
 
 #[test]
@@ -40,5 +40,32 @@ fn a_round_that_fails_ends_them() {
 
 #[test]
 fn slow_kernels_get_fewer_rounds() {
-    assert_eq!([1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| PLAN.rounds(ms)), [12, 12, 7, 3, 3]);
+    assert_eq!([1.0, 50.0, 110.0, 400.0, 5000.0].map(|ms| number_of_rounds(LONG.bursts_ms, ms)), [12, 12, 7, 3, 3]);
+}
+
+#[test]
+fn a_duel_under_the_power_limit_counts_if_it_settled() {
+    let speed = Speed::from_rounds(&[[1.0; 4]; 2]).expect("two rounds");
+    let duel = |piece_ms, settle_ms| Duel {
+        sustained: Some(speed),
+        burst: speed,
+        piece_and_pause: [piece_ms, 30.0],
+        settle_ms,
+        joules: None,
+        earlier: None,
+    };
+    let by = |limit: &[&str]| Power {
+        watts: [600; 2],
+        celsius: [50; 2],
+        limited_by: limit.iter().map(|limit| (*limit).to_owned()).collect(),
+    };
+    let is_met = |duel: Duel, power: Option<Power>| SHORT.is_met_by(&duel, power.as_ref());
+    assert!(is_met(duel(40.0, 400.0), Some(by(&["power"]))));
+    assert!(!is_met(duel(40.0, 0.0), Some(by(&["temperature", "power"]))));
+    assert!(!is_met(duel(40.0, 0.0), None), "nobody knows");
+    assert!(is_met(duel(40.0, 0.0), Some(by(&[]))));
+    assert!(!is_met(duel(20.0, 400.0), Some(by(&[]))), "too short");
+    let bursts = Duel { sustained: None, ..duel(0.0, 0.0) };
+    assert!(BURSTS.is_met_by(&bursts, None));
+    assert!(!is_met(bursts, Some(by(&[]))));
 }
