@@ -135,8 +135,11 @@ fn check_page(tab: &mut Tab, folder: &Path, page: &Path, screen: &Screen) -> Res
     for element in tab.strings(&TOO_WIDE.replace("WIDTH", &screen.width.to_string()))? {
         out.push(format!("is wider than {} pixels: {element}", screen.width));
     }
-    out.extend(explore(tab)?);
-    out.extend(usable(tab, "screen")?);
+    // Nobody reads the page of all chapters on a screen.
+    if !page.ends_with(PRINT) {
+        out.extend(explore(tab)?);
+        out.extend(usable(tab, "screen")?);
+    }
     if !screen.is_phone {
         tab.command("Emulation.setEmulatedMedia", json!({"media": "print"}))?;
         tab.value(devtools::SETTLED)?;
