@@ -8,11 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use cudarc::nvrtc::Ptx;
 use harness::{Bf16, Gpu, Shape, StepError, out};
-use records::machine_code::PredictedLaunch;
-use v12::gemm::{Costs, Factor as _, Gemm, Output, Product, To, kernel_names, list_of};
-use v12::plans::{Work, expected, terms};
+use v12::gemm::{Factor as _, Gemm, Output, Product, To, kernel_names, list_of};
+use v12::predicted::{Predicted, of_machine_code, plans};
 use v12::samples;
 
 const PRODUCTS: usize = 60;
@@ -78,31 +76,10 @@ fn timed<R: Output + harness::inputs::Real>(
 where
     Bf16: To<R>,
 {
-    let Shape { m, n, k } = shape;
-    let emulator = gpu.emulator.ok_or_else(|| StepError::CouldNot("TILE_DEVICE=emulated predicts".into()))?;
-    let (a, b) = (gpu.stream.alloc_zeros::<Bf16>(m * k)?, gpu.stream.alloc_zeros::<Bf16>(k * n)?);
-    let mut c = gpu.stream.alloc_zeros::<R>(m * n)?;
-    let (product, costs) = (Product::new(shape), Costs::of::<Bf16>());
-    let names = kernel_names::<Bf16>().swap_remove(list_of::<Bf16, R>(&product));
-    let work = Work::without_gaps(shape, size_of::<Bf16>(), size_of::<R>(), Bf16::B_BY_K);
-    let mut all = Vec::new();
-    for (plan, &measured) in measured.iter().enumerate() {
-        emulator.predict_next();
-        gemm.multiply_by(&product, Some(plan), &a, &b, &mut c)?;
-        gpu.stream.synchronize()?;
-        let report = emulator.report().unwrap_or_default();
-        let report: PredictedLaunch =
-            serde_json::from_str(&report).map_err(|error| StepError::CouldNot(error.to_string()))?;
-        let predicted = report.prediction.map(|prediction| prediction.us);
-        let of = &Bf16::PLANS[plan];
-        all.push(Timed {
-            plan,
-            measured,
-            predicted: predicted.ok_or_else(|| report.no_prediction.unwrap_or_default()),
-            expected: expected(&costs.kernels[&names[plan]], &terms(of, &work, costs.at_once(of))),
-        });
-    }
-    Ok(all)
+    let all = plans::<Bf16, R>(gpu, gemm, shape)?;
+    let timed =
+        |Predicted { plan, us, expected }| Timed { plan, measured: measured[plan], predicted: us, expected };
+    Ok(all.into_iter().map(timed).collect())
 }
 
 /// Returns the plan that is fastest by some times.
@@ -199,15 +176,9 @@ fn summary(products: &[Vec<Timed>]) -> String {
     text
 }
 
-/// Returns the library with its machine code: the emulated device has that of PTX otherwise.
-fn of_machine_code(gpu: &Gpu) -> Result<Gemm<Bf16>, StepError> {
-    let module = gpu.context.load_module(Ptx::from_binary(Bf16::CODE.cubin.to_vec()))?;
-    Ok(Gemm::of_module(&gpu.stream, &module)?)
-}
-
 fn run(part: &str) -> Result<(), StepError> {
     let gpu = Gpu::find()?;
-    let gemm = of_machine_code(&gpu)?;
+    let gemm = of_machine_code::<Bf16>(&gpu)?;
     let (to_f32, to_bf16) = (measured::<f32>(), measured::<Bf16>());
     out::write(HEAD)?;
     let mut products = Vec::new();
@@ -249,12 +220,26 @@ mod tests {
     #[test]
     fn each_plan_has_a_prediction_of_its_order() {
         let gpu = Gpu::find().expect("the emulated one");
-        let gemm = of_machine_code(&gpu).expect("it is committed");
+        let gemm = of_machine_code::<Bf16>(&gpu).expect("it is committed");
         let to_f32 = measured::<f32>();
         let shape = chosen(&to_f32)[0];
         for timed in timed::<f32>(&gpu, &gemm, shape, &to_f32[&shape]).expect("the emulated GPU predicts") {
             let name = Bf16::PLANS[timed.plan].name;
             assert!(timed.error().is_some_and(|error| error.abs() < 0.3), "{name}: {:?}", timed.predicted);
         }
+    }
+
+    #[test]
+    fn the_table_of_plans_begins_with_the_fastest_and_has_the_choice() {
+        let gpu = Gpu::find().expect("the emulated one");
+        let gemm = of_machine_code::<Bf16>(&gpu).expect("it is committed");
+        let table = |shape| v12::predicted::table::<Bf16, Bf16>(&gpu, &gemm, shape);
+        let text = table(Shape::square(256)).expect("it can be predicted");
+        let us: Vec<f64> =
+            text.lines().skip(3).map(|line| line[19..31].trim().parse().expect("a time")).collect();
+        assert!(us.is_sorted() && us.len() > 20, "{text}");
+        assert_eq!(text.matches("the library's choice").count(), 1, "{text}");
+        let error = table(Shape::square(255)).err().map(|error| error.to_string());
+        assert!(error.is_some_and(|error| error.starts_with("255x255x255: no plan multiplies rows")));
     }
 }

@@ -372,11 +372,15 @@ impl<T: Factor> Gemm<T> {
     }
     // ANCHOR_END: choose
 
-    /// Returns all plans that can do a product of matrices that are stored row after row without gaps.
-    pub fn possible_plans<R: Output>(&self, product: &Product<'_, R>) -> Vec<usize> {
-        let Shape { m, n, .. } = product.shape;
-        let c = Matrix { address: 0, rows: m, cols: n, pitch: n, element: R::ELEMENT };
-        self.choices(product, operands::<T, R>(product, [0; 2]), c).map(|(plan, _)| plan).collect()
+    /// Returns all plans that can do a product of matrices that are stored row after row without gaps, with the
+    /// microseconds that are expected of each.
+    pub fn possible_plans<R: Output>(&self, product: &Product<'_, R>) -> Vec<(usize, f64)> {
+        self.choices(product, operands::<T, R>(product, [0; 2]), without_gaps(product)).collect()
+    }
+
+    /// Returns the plan of such a product.
+    pub fn choice<R: Output>(&self, product: &Product<'_, R>) -> usize {
+        self.choose(product, operands::<T, R>(product, [0; 2]), without_gaps(product))
     }
 
     /// Returns a copy of an operand, row-major with rows that start on lines of L2.
@@ -451,6 +455,12 @@ fn kernel_name(kind: &str, plan: &Plan, suffix: &str) -> String {
 /// Returns kinds of sums and types of C of a type's kernels.
 fn lists<T: Factor>() -> impl Iterator<Item = (&'static str, &'static str)> {
     T::KINDS.iter().flat_map(|kind| T::RESULTS.iter().map(move |(suffix, _)| (*kind, *suffix)))
+}
+
+/// Returns a C that is stored row after row.
+fn without_gaps<R: Output>(product: &Product<'_, R>) -> Matrix {
+    let Shape { m, n, .. } = product.shape;
+    Matrix { address: 0, rows: m, cols: n, pitch: n, element: R::ELEMENT }
 }
 
 /// Returns the names of a type's kernels: for each kind and type of C, those of all plans.

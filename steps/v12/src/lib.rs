@@ -2,4 +2,5 @@
 
 pub mod gemm;
 pub mod plans;
+pub mod predicted;
 pub mod samples;

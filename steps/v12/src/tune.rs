@@ -138,7 +138,8 @@ fn each<T: To<R>, R: Output + Real>(
         let mut right = None;
         let product = operands.product(shape);
         let names = kernel_names::<T>().swap_remove(list_of::<T, R>(&product));
-        for plan in gemm.possible_plans(&product).into_iter().filter(|plan| !known.contains(&names[*plan])) {
+        let possible = gemm.possible_plans(&product).into_iter().map(|(plan, _)| plan);
+        for plan in possible.filter(|plan| !known.contains(&names[*plan])) {
             operands.multiply(gemm, shape, plan)?;
             if !operands.exact.is_right(gpu, shape, &mut right)? {
                 return Err(could_not(format!("{shape}: {} is wrong", names[plan])));

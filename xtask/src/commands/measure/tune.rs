@@ -5,6 +5,7 @@ mod search;
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
+use catalog::{Shape, Step};
 use xtask_support::CommandOutcome;
 use xtask_support::output::{self, Stop};
 use xtask_support::{kernels, paths, step_args};
@@ -18,7 +19,7 @@ const FOUND: &str = "steps/v11/data/found.json";
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Examples: cargo xtask tune v12\n          cargo xtask tune v12 tf32 e4m3 --new\n          cargo xtask tune v11 --search --seconds 120"
+    after_help = "Examples: cargo xtask tune v12\n          cargo xtask tune v12 tf32 e4m3 --new\n          cargo xtask tune v12 bf16 --size 1280\n          cargo xtask tune v11 --search --seconds 120"
 )]
 pub(crate) struct Args {
     /// The step: `v11` or `v12`
@@ -29,6 +30,9 @@ pub(crate) struct Args {
     /// Measure only kernels that have no times on record, of v12's; changed kernels have some
     #[arg(long, conflicts_with = "search")]
     new: bool,
+    /// Predict the times of v12's plans for these sizes, for which no GPU is needed, instead of measuring
+    #[arg(long, value_name = "SIZE,…", value_delimiter = ',', conflicts_with_all = ["search", "new"])]
+    size: Vec<Shape>,
     /// Search all possible plans of v11 instead of measuring those in use
     #[arg(long)]
     search: bool,
@@ -53,12 +57,18 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     if args.search && id != SEARCHED {
         bail!(Stop::Usage(format!("{id} has no plans to search; {SEARCHED} has: {me} tune {SEARCHED} --search")));
     }
+    if id == SEARCHED && !args.size.is_empty() {
+        bail!(Stop::Usage(format!("{id} ranks its plans for all of its shapes at once: {me} tune {id} --search")));
+    }
     if id == SEARCHED && (args.new || !args.types.is_empty()) {
         let types = args.types.join(" ");
         bail!(Stop::Usage(format!(
             "{id} measures all of its products; v12 can measure some: {me} tune v12 {}",
             if args.new { "--new" } else { &types }
         )));
+    }
+    if !args.size.is_empty() {
+        return predict(args, step);
     }
     let data = format!("steps/{id}/data");
     let root = paths::checkout().with_context(|| format!("{data} is in a checkout, and this folder is not one"))?;
@@ -72,6 +82,18 @@ pub(crate) fn run(args: &Args) -> Result<CommandOutcome> {
     words.extend(args.new.then(|| "--new".to_owned()));
     let costs = programs.output_of(step, &words)?;
     written(&root, &format!("{data}/costs.json"), &costs, library)
+}
+
+/// Prints the plans of v12 for some sizes by their predicted times.
+fn predict(args: &Args, step: &'static Step) -> Result<CommandOutcome> {
+    let programs = kernels::programs(&[step])?;
+    let types = if args.types.is_empty() { vec!["bf16".to_owned()] } else { args.types.clone() };
+    for name in types {
+        let mut words = vec!["plans".to_owned(), name];
+        words.extend(args.size.iter().map(Shape::to_string));
+        output::print(&programs.output_of(step, &words)?)?;
+    }
+    Ok(CommandOutcome::Passed)
 }
 
 /// Writes what was measured, if anything was.
