@@ -44,7 +44,10 @@
 //! prediction can be wrong by any factor. Blocks of a cluster that take turns need twice as long as one of them in
 //! step; where they divide k, the first is simulated, which may have the least to do, and clusters of four and eight
 //! find fewer places than there are SMs for them: `cargo run --release -p v12 --example predictions` ranks such plans
-//! wrongly. Clocks under a power limit, address translation and instruction caches are not modelled.
+//! wrongly. So it does where some blocks of a single round, or blocks that stay, lie outside of a matrix in part or as
+//! a whole in each step, and hold up the launch: one that lies inside is simulated, and up to half of the time is
+//! missing (`tile_80x128` at 101x5952x2752). Clocks under a power limit, address translation and instruction caches are
+//! not modelled.
 
 #![forbid(unsafe_code)]
 

@@ -1,7 +1,7 @@
 //! One SM: four schedulers, the units that they share, and the blocks that run one after another.
 
 use std::cell::Cell;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use crate::asynchronous::{Barriers, Woken};
@@ -112,6 +112,8 @@ struct Warp<'a> {
     stored: u64,
     /// Phases of the cluster's barrier in which it has arrived.
     cluster_phases: u32,
+    /// Bytes outside of the matrix of the last box that each instruction copied.
+    outside: BTreeMap<u32, u32>,
 }
 
 impl Warp<'_> {
@@ -217,6 +219,8 @@ struct Sm<'a> {
     /// L1, and the paths to L2 and device memory.
     memory: Memory<'a>,
     beside: &'a [f64],
+    /// Blocks that run at a time.
+    resident: usize,
     /// With the window in which instructions are recorded, too.
     work: Work,
     busy: Busy,
@@ -249,6 +253,7 @@ impl<'a> Sm<'a> {
             remote: 0.0,
             memory: Memory::new(chip, setting.reach, active, setting.load, setting.shared, warps),
             beside: setting.beside,
+            resident: setting.resident.max(1),
             work: Work { window: setting.window, ..Work::default() },
             busy: Busy::default(),
             last: 0,
@@ -292,6 +297,7 @@ impl<'a> Sm<'a> {
                 products: VecDeque::new(),
                 stored: 0,
                 cluster_phases: 0,
+                outside: BTreeMap::new(),
             });
             let scheduler = &mut self.schedulers[self.next_slot % SCHEDULERS];
             self.next_slot += 1;
@@ -662,7 +668,8 @@ impl<'a> Sm<'a> {
                     let sectors = trace.sectors(sectors);
                     let start = self.copy_box(self.row_clocks(rows, inside, sectors), now);
                     let beside = self.active_beside(block);
-                    self.memory.fill(beside, bytes - inside, start, &mut self.busy);
+                    let outside = self.outside_beside(warp_index, origin.instruction, bytes - inside);
+                    self.memory.fill(beside, outside, start, &mut self.busy);
                     let arrival = self.memory.fetch_past_l1(beside, blocks, sectors, origin, start, &mut self.busy);
                     // Its last row is requested no earlier than the unit gets there.
                     let arrival = arrival.max(self.boxes as u64 + chip.l2_latency);
@@ -710,6 +717,16 @@ impl<'a> Sm<'a> {
     /// Returns the part of the GPU's SMs that have as many blocks as this one while it runs a block.
     fn active_beside(&self, block: usize) -> f64 {
         self.beside.get(block).copied().unwrap_or(1.0)
+    }
+
+    /// Returns those bytes of a box outside of the matrix that take time, as they do where all SMs copy such at a time.
+    /// Blocks of the first round are in step. Later ones have drifted apart, and what only the last k of a tile has
+    /// outside meets none of the others'; what box after box has does.
+    fn outside_beside(&mut self, warp_index: usize, instruction: u32, outside: u32) -> u32 {
+        let resident = self.resident;
+        let warp = &mut self.warps[warp_index];
+        let before = warp.outside.insert(instruction, outside).unwrap_or(0);
+        if warp.block < resident { outside } else { outside.min(before) }
     }
 
     /// Returns the clocks of loading so many rows, which have `bytes` bytes in the matrix together.

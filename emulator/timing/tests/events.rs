@@ -228,6 +228,34 @@ fn what_a_box_has_outside_of_the_matrix_delays_the_rest() {
 }
 
 #[test]
+fn later_blocks_are_delayed_only_where_box_after_box_lies_outside() {
+    let program = [on(Unit::SharedBarrier), on(Unit::BoxCopy), on(Unit::Branch)];
+    let barrier = BARRIER;
+    // Clocks of the second of two blocks, of two boxes each, of which so many bytes lie inside.
+    let second = |inside: [u32; 2]| {
+        let mut trace = Trace { sectors: (0..SECTORS.n.into()).collect(), ..Trace::default() };
+        let mut act = |instruction, event| {
+            trace.push(instruction);
+            trace.happened(event);
+        };
+        act(0, Event::Init { barrier, arrivals: 1 });
+        act(0, Event::Arrive { barrier, is_remote: false, arrivals: 1, bytes: 2 * BYTES as i32 });
+        for inside in inside {
+            act(1, Event::Load { barrier, blocks: 1, rows: ROWS, bytes: BYTES, inside, sectors: SECTORS });
+        }
+        act(0, Event::Wait { barrier, phases: 1 });
+        trace.push(2);
+        let block = Block { warps: vec![trace] };
+        let reach = &Reach::default();
+        let setting = Setting { resident: 1, shared: 0, active_sms: 1, load: 1.0, beside: &[], reach, window: None };
+        let ends = simulate(chip(), &program, &[&block, &block], setting).ends;
+        ends[1] - ends[0]
+    };
+    assert_eq!(second([BYTES, BYTES / 2]), second([BYTES; 2]));
+    assert!(second([BYTES / 2; 2]) > second([BYTES; 2]) + 100);
+}
+
+#[test]
 fn a_wait_for_stores_ends_when_their_boxes_are_read() {
     let exit = |waits: &[Act]| last(&alone(&[&[STORE, END_GROUP, STORE, END_GROUP], waits].concat()));
     let [none, one, both] = [&[][..], &[Act::WaitsForCopies(1)], &[Act::WaitsForCopies(0)]].map(exit);
