@@ -42,12 +42,10 @@
 //! memory is too low, and loads from there wait too often (`dgemm_v01_col_per_lane`). A few blocks stand for all:
 //! where some run much longer than others (a fractal), or where the data choose the addresses (a gather), the
 //! prediction can be wrong by any factor. Blocks of a cluster that take turns need twice as long as one of them in
-//! step; where they divide k, the first is simulated, which may have the least to do, and clusters of four and eight
-//! find fewer places than there are SMs for them: `cargo run --release -p v12 --example predictions` ranks such plans
-//! wrongly. So it does where some blocks of a single round, or blocks that stay, lie outside of a matrix in part or as
-//! a whole in each step, and hold up the launch: one that lies inside is simulated, and up to half of the time is
-//! missing (`tile_80x128` at 101x5952x2752). Clocks under a power limit, address translation and instruction caches are
-//! not modelled.
+//! step. A block that lies inside of a matrix stands for those at its edges: where some blocks of a single round, or
+//! blocks that stay, lie outside in each step and hold up the launch, up to half of the time is missing
+//! (`tile_80x128` at 101x5952x2752, by `cargo run --release -p v12 --example predictions`). Clocks under a power limit,
+//! address translation and instruction caches are not modelled.
 
 #![forbid(unsafe_code)]
 
