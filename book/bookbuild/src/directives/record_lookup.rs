@@ -272,6 +272,11 @@ pub(crate) fn value(
         "error" => format!("{:.1e}", passed.accuracy.max_abs_error),
         "sustained_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| duel.sustained)?), 3)),
         "burst_tflops" => format!("{} TFLOP/s", digits(tflops(duel_ms(passed, |duel| Some(duel.burst))?), 3)),
+        "joules" | "joules_of_yardstick" => {
+            let both = passed.duel().and_then(|duel| duel.joules);
+            let both = both.context("no energy was measured; do it with: cargo xtask bench --duel --save")?;
+            format!("{} J", digits(both[usize::from(what != "joules")], 2))
+        }
         "spread" => {
             let samples = passed.hot.as_ref().context("no hot times were recorded")?;
             format!("{:.1} %", samples.spread() * 100.0)
@@ -279,7 +284,8 @@ pub(crate) fn value(
         _ => {
             bail!(
                 "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, of_whole, tflops, gflops, gbs, \
-                 of_cublas, of_copy, of_peak, sustained_tflops, burst_tflops, watts, mhz, error, spread"
+                 of_cublas, of_copy, of_peak, sustained_tflops, burst_tflops, joules, \
+                 joules_of_yardstick, watts, mhz, error, spread"
             );
         }
     })

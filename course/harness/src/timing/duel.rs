@@ -49,7 +49,7 @@ pub const SHORT: Plan = Plan {
     bursts_ms: 500.0,
     turns: Some(Turns { warm_up_ms: 500.0, settle_ms: 400.0, piece_ms: 40.0, max_ms: 500.0 }),
 };
-/// The duel of a record's many kernels, which power does not limit: what does would take seconds a row.
+/// The duel of a record's many kernels, after pauses only: rounds at the power limit would take seconds a row.
 pub const BURSTS: Plan = Plan { turns: None, ..SHORT };
 
 /// The device's counter of energy advances several times in so long a piece.
