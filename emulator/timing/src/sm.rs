@@ -64,9 +64,8 @@ pub struct Setting<'a> {
 /// Replays the traces of `blocks` on one SM, which starts them in this order, as many at a time as are resident.
 /// `program` holds the instructions to which the traces refer.
 pub fn simulate(chip: &Chip, program: &[Instruction], blocks: &[&Block], setting: Setting<'_>) -> Outcome {
-    let resident = setting.resident.max(1);
     let mut sm = Sm::new(chip, program, blocks, setting);
-    for _ in 0..resident {
+    for _ in 0..sm.resident {
         sm.launch(0);
     }
     sm.run();
@@ -235,7 +234,8 @@ struct Sm<'a> {
 impl<'a> Sm<'a> {
     fn new(chip: &'a Chip, program: &'a [Instruction], blocks: &'a [&'a Block], setting: Setting<'a>) -> Self {
         let active = f64::from(setting.active_sms.clamp(1, chip.sms)) / f64::from(chip.sms);
-        let warps = blocks.iter().take(setting.resident.max(1)).map(|block| block.warps.len()).sum();
+        let resident = setting.resident.max(1);
+        let warps = blocks.iter().take(resident).map(|block| block.warps.len()).sum();
         Self {
             chip,
             program,
@@ -253,7 +253,7 @@ impl<'a> Sm<'a> {
             remote: 0.0,
             memory: Memory::new(chip, setting.reach, active, setting.load, setting.shared, warps),
             beside: setting.beside,
-            resident: setting.resident.max(1),
+            resident,
             work: Work { window: setting.window, ..Work::default() },
             busy: Busy::default(),
             last: 0,

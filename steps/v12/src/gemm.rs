@@ -150,6 +150,11 @@ impl<R> Product<'_, R> {
         }
     }
 
+    /// Returns a product of operands that are stored as kernels of `T` read them.
+    pub fn as_read<T: Factor>(shape: Shape) -> Self {
+        Self { b: if T::B_BY_K { Layout::Transposed } else { Layout::AsIs }, ..Self::new(shape) }
+    }
+
     fn needs_epilogue(&self) -> bool {
         self.beta != 0.0 || self.bias.is_some() || self.activation != Activation::None
     }
@@ -476,7 +481,7 @@ pub fn list_of<T: Factor, R: Output>(product: &Product<'_, R>) -> usize {
 }
 
 /// Returns A and B as kernels read them.
-fn operands<T: Factor, R>(product: &Product<'_, R>, [a, b]: [CUdeviceptr; 2]) -> [Operand; 2] {
+pub(crate) fn operands<T: Factor, R>(product: &Product<'_, R>, [a, b]: [CUdeviceptr; 2]) -> [Operand; 2] {
     let Shape { m, n, k } = product.shape;
     let (size_of_b, layout_of_b) = match (T::B_BY_K, product.b) {
         (false, layout) => ([k, n], layout),

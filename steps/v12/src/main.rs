@@ -11,16 +11,14 @@ use std::sync::Arc;
 use cudarc::driver::{
     CudaSlice, CudaStream, DevicePtr as _, DeviceRepr, DriverError, LaunchConfig, PushKernelArg,
 };
-use harness::inputs::Real;
 use harness::map::{ALIGNED, Element, Matrix, Swizzle, TensorMap};
 use harness::parts::{Parts, parts};
 use harness::{
-    Bf16, E4m3, Gemm, Gpu, Kernel, KernelSource, LoadModule, OpenLibraryFn, Shape, StepError, code,
-    grid_of_tiles, launch_scaled_gemm, out, to_i32,
+    Bf16, E4m3, Gemm, Kernel, KernelSource, LoadModule, OpenLibraryFn, Shape, code, grid_of_tiles,
+    launch_scaled_gemm, out, to_i32,
 };
 use v12::gemm::Layout::{self, AsIs, Transposed};
-use v12::gemm::{Factor, Output, To};
-use v12::predicted;
+use v12::gemm::{Output, To};
 
 /// The launch of a kernel, and the boxes that it copies.
 #[derive(Clone, Copy)]
@@ -164,35 +162,9 @@ fn main() -> ExitCode {
             harness::exit_code(written.map(|()| ExitCode::SUCCESS))
         }
         // Prints plans for products of a type, by their predicted times.
-        Some("plans") => {
-            let words: Vec<String> = std::env::args().skip(2).collect();
-            harness::exit_code(predict_plans(&words).map(|()| ExitCode::SUCCESS))
-        }
+        Some("plans") => tune::plans(),
         _ => harness::main("v12", &kernels()),
     }
-}
-
-/// Predicts the plans for each type of C; `words` are the name of the type of A and B, and shapes.
-fn predict_plans(words: &[String]) -> Result<(), StepError> {
-    let could_not = |what: String| StepError::CouldNot(what);
-    let (name, shapes) = words.split_first().ok_or_else(|| could_not("no type of A and B".into()))?;
-    let gpu = Gpu::find()?;
-    for shape in shapes {
-        let shape: Shape = shape.parse().map_err(|error| could_not(format!("{shape}: {error}")))?;
-        match name.as_str() {
-            <Bf16 as Factor>::NAME => {
-                plans_of::<Bf16, f32>(&gpu, shape)?;
-                plans_of::<Bf16, Bf16>(&gpu, shape)?;
-            }
-            <f32 as Factor>::NAME => plans_of::<f32, f32>(&gpu, shape)?,
-            <E4m3 as Factor>::NAME => {
-                plans_of::<E4m3, f32>(&gpu, shape)?;
-                plans_of::<E4m3, Bf16>(&gpu, shape)?;
-            }
-            _ => return Err(could_not(format!("{name}: the types are bf16, tf32 and e4m3"))),
-        }
-    }
-    Ok(())
 }
 
 fn kernels() -> Vec<Kernel> {
@@ -237,11 +209,6 @@ fn kernels() -> Vec<Kernel> {
         library!("v12_gemm_e4m3_fast_bf16", E4m3ToBf16, Transposed, true),
     ];
     mma.into_iter().chain(boxes).chain([fp32, tf32]).chain(fp8).chain(libraries).collect()
-}
-
-fn plans_of<T: To<R>, R: Output + Real>(gpu: &Gpu, shape: Shape) -> Result<(), StepError> {
-    let gemm = predicted::of_machine_code::<T>(gpu)?;
-    out::write(&format!("{}\n", predicted::table::<T, R>(gpu, &gemm, shape)?))
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;

@@ -1,5 +1,6 @@
 //! Predicted times of plans: the emulated device runs their machine code, and no GPU is needed.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use cudarc::nvrtc::Ptx;
@@ -7,7 +8,7 @@ use harness::inputs::Real;
 use harness::{Gpu, Shape, StepError, out};
 use records::machine_code::PredictedLaunch;
 
-use crate::gemm::{Factor, Gemm, Layout, Output, Product, To};
+use crate::gemm::{Factor, Gemm, Output, Product, To, operands};
 
 /// A plan for a product, with its microseconds.
 pub struct Predicted {
@@ -24,11 +25,6 @@ pub fn of_machine_code<T: Factor>(gpu: &Gpu) -> Result<Gemm<T>, StepError> {
     Ok(Gemm::of_module(&gpu.stream, &module)?)
 }
 
-/// Returns a product of operands that are stored as kernels read them.
-pub fn product<T: Factor, R>(shape: Shape) -> Product<'static, R> {
-    Product { b: if T::B_BY_K { Layout::Transposed } else { Layout::AsIs }, ..Product::new(shape) }
-}
-
 /// Predicts the launch of each plan that can do a product, whose rows begin on 16 bytes: others are copied first.
 pub fn plans<T: To<R>, R: Output + Real>(
     gpu: &Gpu,
@@ -41,8 +37,8 @@ pub fn plans<T: To<R>, R: Output + Real>(
     if shape.volume() == 0.0 {
         return Err(StepError::CouldNot(format!("{shape} is no product: M, N and K are at least 1")));
     }
-    let rows = if T::B_BY_K { [shape.k, shape.k] } else { [shape.k, shape.n] };
-    if rows.iter().any(|n| !(n * size_of::<T>()).is_multiple_of(16)) {
+    let product = Product::<R>::as_read::<T>(shape);
+    if operands::<T, R>(&product, [0; 2]).iter().any(|operand| !operand.is_ready()) {
         return Err(StepError::CouldNot(format!(
             "{shape}: no plan multiplies rows of {} that do not begin on 16 bytes as they are; they are copied first, \
              and the times of plans are those of a shape with longer rows",
@@ -52,7 +48,6 @@ pub fn plans<T: To<R>, R: Output + Real>(
     let Shape { m, n, k } = shape;
     let (a, b) = (gpu.stream.alloc_zeros::<T>(m * k)?, gpu.stream.alloc_zeros::<T>(k * n)?);
     let mut c = gpu.stream.alloc_zeros::<R>(m * n)?;
-    let product = product::<T, R>(shape);
     let possible = gemm.possible_plans(&product);
     let mut found = Vec::new();
     for (i, &(plan, expected)) in possible.iter().enumerate() {
@@ -83,7 +78,7 @@ pub fn table<T: To<R>, R: Output + Real>(
     let mut all = plans(gpu, gemm, shape)?;
     let us = |one: &Predicted| *one.us.as_ref().unwrap_or(&f64::INFINITY);
     all.sort_by(|a, b| us(a).total_cmp(&us(b)));
-    let chosen = gemm.choice(&product::<T, R>(shape));
+    let chosen = gemm.choice(&Product::<R>::as_read::<T>(shape));
     let mut text = format!(
         "{shape}, {} to {}: microseconds by plan, predicted for an H200 and expected by the library\n\n\
          plan                 predicted   expected\n",
@@ -96,7 +91,7 @@ pub fn table<T: To<R>, R: Output + Real>(
         let name = T::PLANS[one.plan].name;
         let _ = writeln!(text, "{name:18} {predicted:>11} {:>10.2}{note}", one.expected);
     }
-    for why in all.iter().filter_map(|one| one.us.as_ref().err()).collect::<std::collections::BTreeSet<_>>() {
+    for why in all.iter().filter_map(|one| one.us.as_ref().err()).collect::<BTreeSet<_>>() {
         let _ = writeln!(text, "no prediction: {why}");
     }
     Ok(text)

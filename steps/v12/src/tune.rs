@@ -16,8 +16,9 @@ use harness::library::ExactOperands;
 use harness::{Bf16, E4m3, Gpu, Shape, StepError};
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt as _, SeedableRng as _};
-use v12::gemm::{Costs, Factor, Gemm, Layout, Output, Product, To, kernel_names, list_of};
+use v12::gemm::{Costs, Factor, Gemm, Output, Product, To, kernel_names, list_of};
 use v12::plans::{PACKING, TERMS, Work, expected, terms};
+use v12::predicted::{of_machine_code, table};
 use v12::samples::{self, Sample};
 
 const SEED: u64 = 2027;
@@ -44,6 +45,29 @@ pub(crate) fn main() -> ExitCode {
     let types = words.get(1..).unwrap_or_default();
     let tuned = Gpu::find().and_then(|gpu| tune(&gpu, words.first(), types, !options.is_empty()));
     harness::exit_code(tuned.map(|()| ExitCode::SUCCESS))
+}
+
+/// Runs the command `plans TYPE SHAPE…`: prints the plans for products by their predicted times.
+pub(crate) fn plans() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(2).collect();
+    harness::exit_code(Gpu::find().and_then(|gpu| predict(&gpu, &words)).map(|()| ExitCode::SUCCESS))
+}
+
+fn predict(gpu: &Gpu, words: &[String]) -> Result<(), StepError> {
+    let (name, shapes) = words.split_first().ok_or_else(|| could_not("no type of A and B is named"))?;
+    check_types(std::slice::from_ref(name))?;
+    let shapes: Vec<Shape> =
+        shapes.iter().map(|shape| shape.parse().map_err(could_not)).collect::<Result<_, _>>()?;
+    match name.as_str() {
+        <Bf16 as Factor>::NAME => write_tables::<Bf16>(gpu, &shapes),
+        <f32 as Factor>::NAME => write_tables::<f32>(gpu, &shapes),
+        _ => write_tables::<E4m3>(gpu, &shapes),
+    }
+}
+
+fn write_tables<T: Tuned>(gpu: &Gpu, shapes: &[Shape]) -> Result<(), StepError> {
+    let gemm = of_machine_code::<T>(gpu)?;
+    shapes.iter().try_for_each(|shape| harness::out::write(&(T::tables(gpu, &gemm, *shape)? + "\n")))
 }
 
 fn could_not(error: impl std::fmt::Display) -> StepError {
@@ -108,8 +132,7 @@ impl<T: To<R>, R: Output + Real> Operands<T, R> {
 
     /// Enqueues a product of operands that are stored as kernels read them.
     fn multiply_reals(&mut self, gemm: &Gemm<T>, shape: Shape, plan: usize) -> Result<(), StepError> {
-        let b = if T::B_BY_K { Layout::Transposed } else { Layout::AsIs };
-        let product = Product { b, ..self.product(shape) };
+        let product = Product { fast_sums: self.fast_sums, ..Product::as_read::<T>(shape) };
         let [a, b] = &self.reals;
         Ok(gemm.multiply_by(&product, Some(plan), a, b, &mut self.exact.c)?)
     }
@@ -152,12 +175,19 @@ fn each<T: To<R>, R: Output + Real>(
     Ok(())
 }
 
-/// A type whose products of all kinds are measured.
+/// A type whose products of all kinds are measured, or predicted.
 trait Tuned: Factor {
+    /// Returns the plans for a product by their predicted times, for each type of C.
+    fn tables(gpu: &Gpu, gemm: &Gemm<Self>, shape: Shape) -> Result<String, StepError>;
+
     fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError>;
 }
 
 impl Tuned for Bf16 {
+    fn tables(gpu: &Gpu, gemm: &Gemm<Self>, shape: Shape) -> Result<String, StepError> {
+        Ok(table::<Self, f32>(gpu, gemm, shape)? + "\n" + &table::<Self, Self>(gpu, gemm, shape)?)
+    }
+
     fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError> {
         each::<Self, f32>(gpu, gemm, wanted, false, then)?;
         each::<Self, Self>(gpu, gemm, wanted, false, then)
@@ -165,12 +195,20 @@ impl Tuned for Bf16 {
 }
 
 impl Tuned for f32 {
+    fn tables(gpu: &Gpu, gemm: &Gemm<Self>, shape: Shape) -> Result<String, StepError> {
+        table::<Self, Self>(gpu, gemm, shape)
+    }
+
     fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError> {
         each::<Self, Self>(gpu, gemm, wanted, false, then)
     }
 }
 
 impl Tuned for E4m3 {
+    fn tables(gpu: &Gpu, gemm: &Gemm<Self>, shape: Shape) -> Result<String, StepError> {
+        Ok(table::<Self, f32>(gpu, gemm, shape)? + "\n" + &table::<Self, Bf16>(gpu, gemm, shape)?)
+    }
+
     fn each(gpu: &Gpu, gemm: &Gemm<Self>, wanted: &Wanted<'_>, then: &mut Then<'_>) -> Result<(), StepError> {
         for fast_sums in [false, true] {
             each::<Self, f32>(gpu, gemm, wanted, fast_sums, then)?;
@@ -311,15 +349,20 @@ fn measure<T: Tuned>(
     Ok(())
 }
 
+fn check_types(types: &[String]) -> Result<(), StepError> {
+    const TYPES: [&str; 3] = [Bf16::NAME, f32::NAME, E4m3::NAME];
+    match types.iter().find(|name| !TYPES.contains(&name.as_str())) {
+        Some(unknown) => {
+            let known = TYPES.join(", ");
+            Err(could_not(format!("there are no products of {unknown} here, but of {known}")))
+        }
+        None => Ok(()),
+    }
+}
+
 /// Measures or verifies the named types, or all without names; writes the samples to a file on a GPU.
 fn tune(gpu: &Gpu, file: Option<&String>, types: &[String], only_new: bool) -> Result<(), StepError> {
-    const TYPES: [&str; 3] = [Bf16::NAME, f32::NAME, E4m3::NAME];
-    if let Some(unknown) = types.iter().find(|name| !TYPES.contains(&name.as_str())) {
-        return Err(could_not(format!(
-            "there are no products of {unknown} here, but of {}",
-            TYPES.join(", ")
-        )));
-    }
+    check_types(types)?;
     let (mut samples, mut all) = (samples_on_record(file)?, Costs::committed());
     let is_meant = |name: &str| types.is_empty() || types.iter().any(|known| known == name);
     macro_rules! each_type {

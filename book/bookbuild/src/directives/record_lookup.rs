@@ -284,8 +284,8 @@ pub(crate) fn value(
         _ => {
             bail!(
                 "`{what}` is nothing that a record has; it has ms, cold_ms, whole_ms, of_whole, tflops, gflops, gbs, \
-                 of_cublas, of_copy, of_peak, sustained_tflops, burst_tflops, joules, \
-                 joules_of_yardstick, watts, mhz, error, spread"
+                 of_cublas, of_copy, of_peak, sustained_tflops, burst_tflops, joules, joules_of_yardstick, \
+                 watts, mhz, error, spread"
             );
         }
     })

@@ -168,18 +168,18 @@ impl StepRun<'_> {
     }
 
     /// Returns whether a record has a kernel's measurement on a shape by the same code, of this day or later. Where a
-    /// duel is wanted, it has one as long.
+    /// duel is wanted, it has one as good.
     fn has_measured(&self, record: &Record, kernel: &Kernel, shape: Shape, since: &str) -> bool {
         let Some(known) = record.measurement(&kernel.shown_name(), shape) else { return false };
         let is_new = |run: &Run| run.device == self.run.device && run.date.as_str() >= since;
-        let is_long = |plan: duel::Plan| match &known.outcome {
+        let has_duel = |plan: duel::Plan| match &known.outcome {
             Outcome::Passed(passed) if passed.yardstick.is_some() => {
                 passed.duel().is_some_and(|duel| plan.is_met_by(duel, passed.power.as_ref()))
             }
             _ => true,
         };
         let is_same = known.ptx_sha256 == self.ptx_sha256(kernel) && record.run_of(known).is_some_and(is_new);
-        is_same && self.duel_of(kernel).is_none_or(is_long)
+        is_same && self.duel_of(kernel).is_none_or(has_duel)
     }
 
     fn measurement(&self, kernel: &Kernel, case: &Case, outcome: Outcome) -> Measurement {

@@ -62,7 +62,7 @@ const ALL: [Part; 8] = {
 };
 
 /// The kernels of long duels, by a part of their names: the fastest of a step, and those that chapters compare with
-/// them. Of all others on tensor cores there are short ones.
+/// them. Of libraries on tensor cores there are short ones of all shapes, and of other kernels those after pauses.
 const DUELS: [(&str, &str, &str); 8] = [
     ("v07", "sgemm_v07_double_buffer", "2048,4096,8192"),
     ("v11", "v11_gemm", "256,512,768,1000,1024,1280,1536,2048,3072,4096,6144,8192"),

@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "search")]
     new: bool,
     /// Predict the times of v12's plans for these sizes, for which no GPU is needed, instead of measuring
-    #[arg(long, value_name = "SIZE,…", value_delimiter = ',', conflicts_with_all = ["search", "new"])]
+    #[arg(long, value_name = "SIZE", value_delimiter = ',', conflicts_with_all = ["search", "new"])]
     size: Vec<Shape>,
     /// Search all possible plans of v11 instead of measuring those in use
     #[arg(long)]
